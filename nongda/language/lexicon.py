@@ -1,0 +1,196 @@
+"""Terms, aliases and words: how the text of documents and questions becomes what search sees.
+
+Steps of `tokens`:
+1. Search form (NFKC, simplified, lower case), units under one symbol, aliases replaced by standard terms.
+2. Lexicon terms are found by longest match and stay whole, whatever characters they hold (2,4-滴, Bt-781):
+   jieba splits user words at such characters.
+3. The rest is cut by jieba's dictionary without its hidden Markov model, whose guesses differ between a
+   question and a document; neighbouring single characters become pairs, so that 黄叶 is found unlisted.
+"""
+
+from __future__ import annotations
+
+import csv
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import jieba
+
+from nongda.errors import SettingsError
+from nongda.language.text import has_words, search_form
+from nongda.language.units import Units
+from nongda.records import Entity
+
+logger = logging.getLogger(__name__)
+_LATIN = re.compile(r"[a-z0-9]")
+_HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A lexicon word in a text: offsets, its standard terms (several when the alias is ambiguous)."""
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+class Lexicon:
+    """The domain's words. Immutable after loading; safe to use from several threads."""
+
+    def __init__(self, kinds: Mapping[str, str], aliases: Mapping[str, tuple[str, ...]], units: Units,
+                 stopwords: Iterable[str] = ()) -> None:
+        self.units = units
+        self._kinds = {search_form(term): kind for term, kind in kinds.items()}
+        self._names = {search_form(term): term for term in kinds}
+        self._words: dict[str, tuple[str, ...]] = {term: (term,) for term in self._kinds}
+        for alias, terms in aliases.items():
+            self._words.setdefault(search_form(alias), tuple(search_form(t) for t in terms))
+        self._lengths = _lengths_by_first_character(self._words)
+        self._stopwords = frozenset(search_form(w) for w in stopwords)
+        jieba.setLogLevel(logging.ERROR)
+        self._jieba = jieba.Tokenizer()
+        self._jieba.initialize()
+
+    @classmethod
+    def load(cls, folder: Path) -> Lexicon:
+        """Read lexicon.tsv, aliases.tsv, units.toml and stopwords.txt of a domain folder.
+
+        A broken line is logged with its number and left out; a missing file is a SettingsError.
+        """
+        kinds: dict[str, str] = {}
+        for _, (term, kind) in _rows(folder / "lexicon.tsv", 2):
+            kinds.setdefault(term, kind)
+        aliases: dict[str, tuple[str, ...]] = {}
+        for line, (alias, term) in _rows(folder / "aliases.tsv", 2):
+            if term not in kinds or alias in kinds:
+                logger.warning("aliases.tsv 第 %d 行“%s”指向的“%s”不是标准名，已略过", line, alias, term)
+            elif term not in aliases.get(alias, ()):
+                aliases[alias] = (*aliases.get(alias, ()), term)
+        stopwords = _read(folder / "stopwords.txt").split()
+        return cls(kinds, aliases, Units.load(folder / "units.toml"), stopwords)
+
+    def find(self, text: str) -> list[Match]:
+        """Find terms and aliases by longest match, left to right; the text is in search form."""
+        matches: list[Match] = []
+        position = 0
+        while position < len(text):
+            match = self._match_at(text, position)
+            if match:
+                matches.append(match)
+                position = match.end
+            else:
+                position += 1
+        return matches
+
+    def _match_at(self, text: str, start: int) -> Match | None:
+        for length in self._lengths.get(text[start], ()):
+            end = start + length
+            terms = self._words.get(text[start:end])
+            if terms and not _breaks_latin_word(text, start, end):
+                return Match(start, end, terms)
+        return None
+
+    def canonical(self, text: str) -> str:
+        """Return the text as search sees it: one script, one width, unit symbols, standard terms."""
+        form = self.units.normalise(search_form(text))
+        parts: list[str] = []
+        position = 0
+        for match in self.find(form):
+            parts.append(form[position : match.start])
+            parts.append(match.terms[0] if len(match.terms) == 1 else form[match.start : match.end])
+            position = match.end
+        parts.append(form[position:])
+        return "".join(parts)
+
+    def entities(self, text: str) -> tuple[Entity, ...]:
+        """Return the terms a text names, each once, in order; an ambiguous alias gives all its readings."""
+        form = search_form(text)
+        found: dict[str, Entity] = {}
+        for match in self.find(form):
+            for term in match.terms:
+                surface = form[match.start : match.end]
+                found.setdefault(term, Entity(self._names[term], self._kinds[term], surface))
+        return tuple(found.values())
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the search tokens of a text, repeated as they occur, stop words left out."""
+        form = self.canonical(text)
+        tokens: list[str] = []
+        position = 0
+        for match in self.find(form):
+            tokens += self._cut(form[position : match.start])
+            tokens += self._term_tokens(form[match.start : match.end])
+            position = match.end
+        tokens += self._cut(form[position:])
+        return [t for t in tokens if t not in self._stopwords]
+
+    def _term_tokens(self, term: str) -> list[str]:
+        inner = {self._words[w][0] for w in self._inner_words(term)}
+        parts = (w for w in self._jieba.cut_for_search(term, HMM=False) if len(w) > 1 and has_words(w))
+        return [term, *sorted((inner | set(parts)) - {term})]
+
+    def _inner_words(self, term: str) -> list[str]:
+        """Shorter lexicon words inside a term: 咖啡叶锈病 is also found by 叶锈病."""
+        return [
+            term[start : start + length]
+            for start in range(len(term))
+            for length in self._lengths.get(term[start], ())
+            if length < len(term) and start + length <= len(term) and term[start : start + length] in self._words
+            and not _breaks_latin_word(term, start, start + length)
+        ]
+
+    def _cut(self, text: str) -> list[str]:
+        tokens: list[str] = []
+        run: list[str] = []
+        for word in self._jieba.cut_for_search(text, HMM=False):
+            if len(word) == 1 and _HAN.match(word) and word not in self._stopwords:
+                run.append(word)
+                continue
+            tokens += _pairs(run)
+            run = []
+            if has_words(word):
+                tokens.append(word)
+        return tokens + _pairs(run)
+
+
+def _pairs(run: list[str]) -> list[str]:
+    return run if len(run) < 2 else [a + b for a, b in zip(run, run[1:], strict=False)]
+
+
+def _breaks_latin_word(text: str, start: int, end: int) -> bool:
+    """Tell whether a match would begin or end inside a Latin word or a number (ec in ecology)."""
+    before = start > 0 and _LATIN.match(text[start]) and _LATIN.match(text[start - 1])
+    after = end < len(text) and _LATIN.match(text[end - 1]) and _LATIN.match(text[end])
+    return bool(before or after)
+
+
+def _lengths_by_first_character(words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    lengths: dict[str, set[int]] = {}
+    for word in words:
+        if word:
+            lengths.setdefault(word[0], set()).add(len(word))
+    return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in lengths.items()}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"词表文件 {path} 无法读取（{error}）：请恢复该文件") from error
+
+
+def _rows(path: Path, columns: int) -> Iterable[tuple[int, tuple[str, ...]]]:
+    """Yield (line number, first columns) of a TSV file with a header; broken lines are logged."""
+    reader = csv.reader(_read(path).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    for line, row in enumerate(reader, start=1):
+        cells = tuple(cell.strip() for cell in row[:columns])
+        if line == 1 or not row:
+            continue
+        if len(cells) < columns or not all(cells):
+            logger.warning("%s 第 %d 行缺列，已略过", path.name, line)
+            continue
+        yield line, cells

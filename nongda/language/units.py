@@ -1,0 +1,138 @@
+"""Quantities in Chinese text: numbers in any writing, ranges, and units under one symbol.
+
+Steps of `quantities`:
+1. Fold widths character for character, so that offsets stay those of the text.
+2. Match a number (digits, or Chinese numerals before a counting unit), an optional range, a unit.
+3. Give the unit its symbol from the table; a number without a known unit has the unit "".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nongda.errors import SettingsError
+from nongda.language.text import fold
+
+_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10000}
+_NUMERALS = "".join(_DIGITS) + "".join(_SCALES)
+_ARABIC = r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_RANGE = r"\s*(?:~|～|—+|–|－|-|至|到)\s*"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number or a range with its unit symbol; `start` and `end` are offsets in the text."""
+
+    low: float
+    high: float
+    unit: str
+    start: int
+    end: int
+
+
+class Units:
+    """The unit table: spellings to symbols, and the patterns made from it."""
+
+    def __init__(self, symbols: Mapping[str, str]) -> None:
+        self._symbols = {fold(spelling): symbol for spelling, symbol in symbols.items()}
+        for symbol in symbols.values():
+            self._symbols.setdefault(fold(symbol), symbol)
+        spellings = sorted(self._symbols, key=lambda s: (-len(s), s))
+        unit = "|".join(_guarded(s) for s in spellings) or r"(?!)"
+        number = rf"(?:{_ARABIC}|[{_NUMERALS}]+半?)"
+        self._pattern = re.compile(
+            rf"(?P<low>{number})(?:\s*(?P<unit1>{unit}))?(?:{_RANGE}(?P<high>{number}))?\s*(?P<unit>{unit})?"
+        )
+        self._after_number = re.compile(rf"(?<=\d)\s*(?P<unit>{unit})")
+
+    @classmethod
+    def load(cls, path: Path) -> Units:
+        """Read the table [units] of a TOML file; SettingsError names the file when it cannot be read."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            return cls({str(k): str(v) for k, v in data["units"].items()})
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, AttributeError) as error:
+            raise SettingsError(f"单位表 {path} 无法读取（{error}）：请恢复该文件") from error
+
+    def normalise(self, text: str) -> str:
+        """Write each unit that follows a digit as its symbol (search text only; the text is folded already)."""
+        return self._after_number.sub(lambda m: self._symbols[fold(m["unit"])], text)
+
+    def quantities(self, text: str) -> list[Quantity]:
+        """Find all quantities. Chinese numerals count only before a known unit (一般 is no number)."""
+        found: list[Quantity] = []
+        for match in self._pattern.finditer(fold(text)):
+            unit = match["unit"] or match["unit1"] or ""
+            low, high = match["low"], match["high"]
+            if not unit and not low[0].isdigit():
+                continue
+            first = _value(low)
+            last = _value(high) if high else first
+            if first is None or last is None:
+                continue
+            found.append(Quantity(first, last, self._symbols.get(fold(unit), unit), *match.span()))
+        return found
+
+
+def _guarded(spelling: str) -> str:
+    """A unit in Latin letters must not run on into a word: 5 m, but not 5 mango."""
+    escaped = re.escape(spelling)
+    return escaped + r"(?![a-z])" if spelling[-1].isascii() and spelling[-1].isalpha() else escaped
+
+
+def _value(number: str) -> float | None:
+    if number[0].isdigit():
+        return float(number.replace(",", ""))
+    return chinese_number(number)
+
+
+def chinese_number(numeral: str) -> float | None:
+    """Read a Chinese numeral up to 9999万: 三十五 is 35, 一百二 is 120, 十三半 is 13.5; None when it is none."""
+    half = 0.5 if numeral.endswith("半") else 0.0
+    numeral = numeral.removesuffix("半")
+    if not numeral:
+        return half or None
+    if all(c in _DIGITS for c in numeral):
+        return int("".join(str(_DIGITS[c]) for c in numeral)) + half
+    total, section, digit, scale = 0, 0, None, 1
+    for character in numeral:
+        if character in _DIGITS:
+            digit = _DIGITS[character]
+            scale = 1 if digit == 0 else scale
+            continue
+        unit = _SCALES.get(character)
+        if unit is None:
+            return None
+        if unit == 10000:
+            total += (section + (digit or 0)) * unit
+            section = 0
+        else:
+            section += (1 if digit is None else digit) * unit
+        digit, scale = None, unit
+    tail = (digit or 0) * (scale // 10 if scale > 10 else 1)  # 一百二: the last digit counts tens
+    return total + section + tail + half
+
+
+def same_quantity(one: Quantity, other: Quantity) -> bool:
+    """Compare as numbers: 1.0 is 1, a range equals only the same range."""
+    return one.unit == other.unit and _close(one.low, other.low) and _close(one.high, other.high)
+
+
+def supported(claim: Quantity, evidence: Iterable[Quantity]) -> bool:
+    """Tell whether the claim stands in the evidence: the same range, or one end of a range there."""
+    for quantity in evidence:
+        if same_quantity(claim, quantity):
+            return True
+        ends = (quantity.low, quantity.high)
+        if claim.low == claim.high and claim.unit == quantity.unit and any(_close(claim.low, e) for e in ends):
+            return True
+    return False
+
+
+def _close(a: float, b: float) -> bool:
+    return abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))

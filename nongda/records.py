@@ -1,0 +1,220 @@
+"""The frozen values that travel between stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+BlockKind = Literal["paragraph", "list", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a document in reading order; the heading path is outermost first."""
+
+    text: str
+    kind: BlockKind = "paragraph"
+    page: int | None = None  # from 1; None where the format has no pages
+    heading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMeta:
+    """What a document says of itself; empty where it says nothing."""
+
+    title: str = ""
+    region: str = ""
+    date: str = ""
+    stage: str = ""
+    authority: str = ""
+    sample: bool = False
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A file as blocks: what every parser returns."""
+
+    meta: DocumentMeta
+    blocks: tuple[Block, ...]
+    pages: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A chunk before it has an id; `text` is the document's own words."""
+
+    text: str
+    kind: BlockKind
+    page: int | None
+    heading: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stored passage. `id` is `docid#cid`; `text` is shown and quoted, `search_text` is what search sees."""
+
+    id: str
+    doc_id: str
+    position: int
+    text: str
+    search_text: str
+    kind: BlockKind
+    page: int | None
+    heading: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document of the knowledge base, without its text."""
+
+    id: str
+    source: str  # file name
+    meta: DocumentMeta
+    pages: int | None
+    characters: int
+    chunks: int
+    added_at: str  # ISO 8601, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One entry of a ranking; a ranking is a list of hits, best first, ties by chunk id."""
+
+    chunk_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk on its way to the answer; `ranks` counts from 1, per channel that found it."""
+
+    chunk: Chunk
+    document: StoredDocument
+    score: float
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A term of the lexicon found in a question, under its standard name."""
+
+    term: str
+    kind: str
+    surface: str  # as the reader wrote it
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question understood: `standalone` stands without the conversation, `canonical` is what search sees."""
+
+    original: str
+    standalone: str
+    canonical: str
+    tokens: tuple[str, ...]
+    entities: tuple[Entity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One sentence, list item or table row of a chunk; `start` and `end` are offsets in the chunk's text."""
+
+    chunk_id: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation resolved for the reader; `quote` is verbatim from the chunk's text."""
+
+    id: str
+    doc: str
+    source: str
+    page: int | None
+    heading: tuple[str, ...]
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage has ended; `candidates` is filled when there is evidence to show."""
+
+    name: str
+    seconds: float
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The next piece of the answer's text, already checked; all of them joined are the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer. `timings` are seconds per stage, `models` the file of each role."""
+
+    question: str
+    standalone: str
+    text: str
+    refused: bool
+    citations: tuple[Citation, ...] = ()
+    evidence: tuple[Candidate, ...] = ()
+    warnings: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    stopped: bool = False
+
+
+Event = Stage | Delta | Answer
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one file; `index` of `total` files, counted from 1."""
+
+    path: str
+    status: Literal["added", "skipped", "failed"]
+    message: str
+    index: int
+    total: int
+    doc_id: str = ""
+    chunks: int = 0
+    characters: int = 0
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Work inside one file: `done` of `total` chunks embedded; `index` of `files` files, counted from 1."""
+
+    path: str
+    done: int
+    total: int
+    index: int
+    files: int
+
+
+AddEvent = Progress | FileReport
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A ranking with the time of each stage in seconds."""
+
+    candidates: tuple[Candidate, ...]
+    timings: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,107 @@
+"""All numbers a station may change, frozen, read from TOML; an unknown key is an error that names it."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nongda.errors import SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    """Lengths in characters; `similarity_cut` is a cosine of neighbouring sentences, for the embedder in use."""
+
+    min_length: int = 200
+    max_length: int = 600
+    max_sentence: int = 350
+    similarity_cut: float = 0.84
+    overlap: int = 0
+    window: int = 500
+    window_overlap: int = 100
+    window_snap: int = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """Retrieval: BM25 constants, fusion constant, how many candidates are reranked and kept."""
+
+    bm25_k1: float = 1.5
+    bm25_b: float = 0.75
+    rrf_k: int = 60
+    candidates: int = 20
+    keep: int = 5
+    exact_below: int = 2000  # vectors; under this the exact search costs a millisecond
+    hnsw_m: int = 32
+    hnsw_ef_construction: int = 128
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """Writing: context in tokens, history in turns and characters, thresholds from `calibrate`."""
+
+    context: int = 4096
+    max_tokens: int = 320
+    temperature: float = 0.2
+    rewrite_turns: int = 2
+    history_turns: int = 8
+    history_characters: int = 800
+    cite_threshold: float = 0.6
+    relevance_cut: float = 0.0
+    max_question: int = 2000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One object for the whole program; built once by the engine's caller and passed in."""
+
+    chunk: ChunkSettings = field(default_factory=ChunkSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    answer: AnswerSettings = field(default_factory=AnswerSettings)
+    threads: int = 0  # 0: as many as the machine has physical cores
+    gpu_layers: int = 0
+
+
+def load_settings(path: Path) -> Settings:
+    """Read settings from a TOML file; a file that does not exist means the defaults.
+
+    Raises SettingsError for broken TOML, an unknown key or a value of the wrong type.
+    """
+    if not path.exists():
+        return Settings()
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"设置文件 {path} 无法读取（{error}）：请改正或删除该文件") from error
+    return _build(Settings, data, str(path), "")
+
+
+def _build(cls: type[Any], data: dict[str, Any], path: str, prefix: str) -> Any:  # noqa: ANN401
+    defaults = cls()
+    known = {f.name: getattr(defaults, f.name) for f in dataclasses.fields(cls)}
+    values: dict[str, Any] = {}
+    for key, value in data.items():
+        name = prefix + key
+        if key not in known:
+            raise SettingsError(f"设置文件 {path} 里有不认识的项“{name}”：请删除它，可用的项有 {'、'.join(known)}")
+        default = known[key]
+        if dataclasses.is_dataclass(default):
+            if not isinstance(value, dict):
+                raise SettingsError(f"设置文件 {path} 的“{name}”应是一个小节，写成 [{name}]")
+            values[key] = _build(type(default), value, path, name + ".")
+        else:
+            values[key] = _number(value, default, path, name)
+    return cls(**values)
+
+
+def _number(value: object, default: int | float, path: str, name: str) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise SettingsError(f"设置文件 {path} 的“{name}”应是数字，现在是 {value!r}")
+    if isinstance(default, int):
+        if value != int(value):
+            raise SettingsError(f"设置文件 {path} 的“{name}”应是整数，现在是 {value!r}")
+        return int(value)
+    return float(value)
