@@ -89,12 +89,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk on its way to the answer; `ranks` counts from 1, per channel that found it."""
+    """A chunk on its way to the answer; `ranks` counts from 1 and `scores` are raw, per channel that found it."""
 
     chunk: Chunk
     document: StoredDocument
     score: float
     ranks: Mapping[str, int] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,47 @@
+"""Citations: each sentence of an answer gets the id of the evidence that says so, deterministically."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongda.answer.compress import ScoredEvidence
+from nongda.records import Candidate, Citation, Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """The evidence nearest to a sentence; `score` is between 0 and 1."""
+
+    scored: ScoredEvidence
+    score: float
+
+
+def support(tokens: frozenset[str], vector: NDArray[np.float32], evidence: Sequence[ScoredEvidence]) -> Support | None:
+    """Return the evidence that best supports a sentence: half meaning (cosine), half the share of its words."""
+    best: Support | None = None
+    for scored in evidence:
+        overlap = len(tokens & scored.tokens) / max(1, len(tokens))
+        score = 0.5 * max(0.0, float(vector @ scored.vector)) + 0.5 * overlap
+        if best is None or score > best.score:
+            best = Support(scored, score)
+    return best
+
+
+def marker(chunk_id: str) -> str:
+    """Return the citation as it stands in the text."""
+    return f"[{chunk_id}]"
+
+
+def references(candidates: Sequence[Candidate]) -> str:
+    """Return the closing line for an answer in which no sentence could be cited."""
+    return "参考资料：" + "".join(marker(c.chunk.id) for c in candidates)
+
+
+def resolve(evidence: Evidence, candidate: Candidate) -> Citation:
+    """Return what a citation shows: the document, the place in it, the words."""
+    document, chunk = candidate.document, candidate.chunk
+    return Citation(chunk.id, document.meta.title, document.source, chunk.page, chunk.heading, evidence.text)

@@ -1,0 +1,115 @@
+"""From a query to ranked candidates: BM25 and dense side by side, fused by reciprocal rank, reranked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongda.index.lexical import LexicalIndex
+from nongda.index.vectors import VectorIndex
+from nongda.records import Candidate, Chunk, Hit, Query, Stage, StoredDocument
+from nongda.settings import SearchSettings
+
+Mode = Literal["hybrid", "bm25", "dense"]
+
+
+class QueryEmbedder(Protocol):
+    """What retrieval needs of an embedding model."""
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dim) float32, L2-normalised."""
+        ...
+
+
+class Reranker(Protocol):
+    """What retrieval needs of a reranker: higher is better."""
+
+    def score(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n,) float32."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Indexes:
+    """The caches of one revision of the store."""
+
+    revision: int
+    lexical: LexicalIndex
+    vectors: VectorIndex
+    documents: Mapping[str, StoredDocument]
+    chunk: Callable[[str], Chunk | None]
+
+
+def fuse(rankings: Mapping[str, Sequence[Hit]], k: int) -> list[Hit]:
+    """Fuse rankings by reciprocal rank: sum of 1 / (k + rank) (Cormack, Clarke and Büttcher, 2009)."""
+    scores: dict[str, float] = {}
+    for hits in rankings.values():
+        for rank, hit in enumerate(hits, start=1):
+            scores[hit.chunk_id] = scores.get(hit.chunk_id, 0.0) + 1.0 / (k + rank)
+    return sorted((Hit(i, s) for i, s in scores.items()), key=lambda hit: (-hit.score, hit.chunk_id))
+
+
+def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: Reranker | None,
+             settings: SearchSettings, mode: Mode = "hybrid", keep: int | None = None) -> Iterator[Stage]:
+    """Yield a stage each for bm25, dense, fuse and rerank; the last two carry the candidates, best first."""
+    searches: dict[str, Callable[[], list[Hit]]] = {
+        "bm25": lambda: indexes.lexical.search(query.tokens, settings.candidates),
+        "dense": lambda: indexes.vectors.search(
+            embedder.embed_queries([query.canonical])[0], settings.candidates),
+    }
+    chosen = {name: run for name, run in searches.items() if mode in ("hybrid", name)}
+    rankings: dict[str, list[Hit]] = {}
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        futures = {name: pool.submit(_timed, run) for name, run in chosen.items()}
+        for name, future in futures.items():
+            rankings[name], seconds = future.result()
+            yield Stage(name, seconds)
+    started = time.perf_counter()
+    fused = candidates(rankings, indexes, settings)
+    keep = settings.keep if keep is None else keep
+    yield Stage("fuse", time.perf_counter() - started, tuple(fused[:keep]))
+    started = time.perf_counter()
+    if reranker is not None:
+        fused = rerank(query, fused, reranker)
+    yield Stage("rerank", time.perf_counter() - started, tuple(fused[:keep]))
+
+
+def _timed(run: Callable[[], list[Hit]]) -> tuple[list[Hit], float]:
+    started = time.perf_counter()
+    return run(), time.perf_counter() - started
+
+
+def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings: SearchSettings) -> list[Candidate]:
+    """Fuse rankings into at most `settings.candidates` candidates, the same text of one source only once."""
+    ranks: dict[str, dict[str, int]] = {}
+    scores: dict[str, dict[str, float]] = {}
+    for name, hits in rankings.items():
+        for rank, hit in enumerate(hits, start=1):
+            ranks.setdefault(hit.chunk_id, {})[name] = rank
+            scores.setdefault(hit.chunk_id, {})[name] = hit.score
+    found: list[Candidate] = []
+    seen: set[tuple[str, str]] = set()
+    for hit in fuse(rankings, settings.rrf_k):
+        chunk = indexes.chunk(hit.chunk_id)
+        document = chunk and indexes.documents.get(chunk.doc_id)
+        if chunk is None or not document or (document.source, chunk.text) in seen:
+            continue
+        seen.add((document.source, chunk.text))
+        found.append(Candidate(chunk, document, hit.score, ranks[hit.chunk_id], scores[hit.chunk_id]))
+    return found[: settings.candidates]
+
+
+def rerank(query: Query, found: Sequence[Candidate], reranker: Reranker) -> list[Candidate]:
+    """Order candidates by the reranker's score; ties keep the fused order."""
+    scores = reranker.score(query.canonical, [c.chunk.search_text for c in found])
+    scored = [
+        replace(c, score=float(score), scores={**c.scores, "rerank": float(score)})
+        for c, score in zip(found, scores, strict=True)
+    ]
+    return sorted(scored, key=lambda c: -c.score)

@@ -1,0 +1,52 @@
+"""Which candidates may answer this question at all, and which sentences to quote when writing fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nongda.answer.compress import ScoredEvidence
+from nongda.language.lexicon import Lexicon
+from nongda.records import Candidate, Query
+
+_NAMED_KINDS = ("disease", "pest", "product")
+
+
+def relevant(query: Query, candidates: Sequence[Candidate], lexicon: Lexicon, cut: float) -> list[Candidate]:
+    """Return the candidates that are about the question's subject and near enough to it.
+
+    1. A question that names a crop drops passages that speak of other crops only.
+    2. A disease, pest or product that is named must stand in one of the passages.
+    3. The nearest passage must reach `cut`, a cosine for the embedder in use.
+    """
+    crops = {e.term for e in query.entities if e.kind == "crop"}
+    kept = [c for c in candidates if not crops or _speaks_of(c, crops, lexicon)]
+    for kind in _NAMED_KINDS:
+        named = {e.term for e in query.entities if e.kind == kind}
+        if named and not any(_names(c, named, lexicon) for c in kept):
+            return []
+    nearest = max((c.scores.get("dense", 0.0) for c in kept), default=0.0)
+    return kept if nearest >= cut else []
+
+
+def _speaks_of(candidate: Candidate, crops: set[str], lexicon: Lexicon) -> bool:
+    present = {e.term for e in lexicon.entities(candidate.chunk.search_text) if e.kind == "crop"}
+    return not present or any(_related(a, b) for a in crops for b in present)
+
+
+def _names(candidate: Candidate, terms: set[str], lexicon: Lexicon) -> bool:
+    return any(lexicon.canonical(term) in candidate.chunk.search_text for term in terms)
+
+
+def _related(one: str, other: str) -> bool:
+    """小粒种咖啡 is 咖啡: standard names of kinds contain the name of the whole."""
+    return one in other or other in one
+
+
+def best_quotes(scored: Sequence[ScoredEvidence], most: int) -> list[ScoredEvidence]:
+    """Return the best sentences, best first, none that stands inside another."""
+    chosen: list[ScoredEvidence] = []
+    for candidate in sorted(scored, key=lambda s: -s.score):
+        text = candidate.evidence.text
+        if len(chosen) < most and not any(text in c.evidence.text or c.evidence.text in text for c in chosen):
+            chosen.append(candidate)
+    return chosen

@@ -1,0 +1,271 @@
+"""The engine builds and wires everything once, and holds the one lock around the language model."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import threading
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nongda.answer.answerer import Answerer
+from nongda.answer.retrieve import Indexes, Mode, retrieve
+from nongda.answer.understand import understand
+from nongda.errors import NongDaError, SettingsError, WeightsError
+from nongda.index.ingest import Ingester, check_writer, read_id_map, rebuild
+from nongda.index.lexical import LexicalIndex
+from nongda.index.store import Store
+from nongda.index.vectors import VectorIndex
+from nongda.language.lexicon import Lexicon
+from nongda.models.embed import Embedder
+from nongda.models.fetch import is_present
+from nongda.models.generate import Generator, LlamaGenerator, Message
+from nongda.models.hardware import check_cpu, memory, physical_cores
+from nongda.models.manifest import Manifest, WeightFile, load_manifest
+from nongda.models.rerank import LateInteraction
+from nongda.records import AddEvent, Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
+from nongda.settings import Settings
+
+logger = logging.getLogger(__name__)
+ROOT = Path(__file__).resolve().parent.parent
+_PROFILES_BEST_FIRST = ("high", "standard", "lite")
+_SPARE_MEMORY = 1_500_000_000  # bytes beside the model file: context, embedder, page
+
+
+class LockedGenerator:
+    """One model, many readers: a second question waits its turn, and can be stopped while it waits."""
+
+    def __init__(self, generator: Generator) -> None:
+        self._generator = generator
+        self._lock = threading.Lock()
+        self.name = generator.name
+        self.context = generator.context
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text."""
+        return self._generator.count_tokens(text)
+
+    def generate(self, messages: Sequence[Message], max_tokens: int, temperature: float,
+                 stop: threading.Event) -> Iterator[str]:
+        """Yield pieces of the reply once the model is free."""
+        while not self._lock.acquire(timeout=0.1):
+            if stop.is_set():
+                return
+        try:
+            yield from self._generator.generate(messages, max_tokens, temperature, stop)
+        finally:
+            self._lock.release()
+
+
+@dataclass(frozen=True)
+class _Models:
+    embedder: Embedder
+    reranker: LateInteraction
+
+
+class Engine:
+    """Everything the page and the command line can do. Open it once; close it at the end."""
+
+    def __init__(self, settings: Settings, store: Store, manifest: Manifest, lexicon: Lexicon, profile: str,
+                 root: Path) -> None:
+        self.settings = settings
+        self._store = store
+        self._manifest = manifest
+        self._lexicon = lexicon
+        self._profile = profile
+        self._root = root
+        self._weights = root / "models" / "weights"
+        self._loading = threading.Lock()
+        self._models: _Models | None = None
+        self._generator: LockedGenerator | None = None
+        self._generator_loaded = False
+        self._indexes: Indexes | None = None
+
+    @classmethod
+    def open(cls, settings: Settings, data_dir: Path, profile: str = "auto", root: Path = ROOT) -> Engine:
+        """Open the data folder and the domain; loads no model yet.
+
+        Raises StoreError, SettingsError or WeightsError with a sentence for the reader.
+        """
+        check_cpu()
+        manifest = load_manifest(root / "models" / "manifest.toml")
+        lexicon = Lexicon.load(root / "assets" / "domain")
+        return cls(settings, Store(data_dir), manifest, lexicon, profile, root)
+
+    def close(self) -> None:
+        """Close the data folder."""
+        self._store.close()
+
+    # models
+
+    def load(self) -> None:
+        """Load the models and indexes now instead of at the first question (seconds)."""
+        self._load_models()
+        self._load_generator()
+        self._current_indexes()
+
+    def _load_models(self) -> _Models:
+        with self._loading:
+            if self._models is None:
+                file = self._manifest.select("lite" if self._profile == "auto" else self._profile).embedder
+                if not is_present(file, self._weights):
+                    raise WeightsError(f"缺少向量模型 {file.name} 或文件已损坏：请运行 setup 命令取得")
+                embedder = Embedder.load(self._weights / file.folder, file.options, self._threads())
+                self._models = _Models(embedder, LateInteraction(embedder))
+            return self._models
+
+    def _load_generator(self) -> LockedGenerator | None:
+        """Return the language model; None when this computer has no room for any that is here: then quotes serve."""
+        with self._loading:
+            if not self._generator_loaded:
+                file = self._choose_generator()
+                if file is not None:
+                    model = LlamaGenerator(self._weights / file.path, self.settings.answer.context, self._threads(),
+                                           self.settings.gpu_layers)
+                    self._generator = LockedGenerator(model)
+                self._generator_loaded = True
+            return self._generator
+
+    def _choose_generator(self) -> WeightFile | None:
+        if self._profile != "auto":
+            file = self._manifest.select(self._profile).generator
+            if not is_present(file, self._weights):
+                raise WeightsError(f"缺少语言模型 {file.name} 或文件已损坏：请运行 setup --profile {self._profile}")
+            return file
+        present = [f for f in self._generators() if is_present(f, self._weights)]
+        if not present:
+            raise WeightsError("缺少语言模型或文件已损坏：请运行 setup 命令取得")
+        available = memory()[1]
+        return next((f for f in present if (f.bytes or 0) + _SPARE_MEMORY <= available), None)
+
+    def _generators(self) -> list[WeightFile]:
+        return [self._manifest.select(p).generator for p in _PROFILES_BEST_FIRST if p in self._manifest.profiles]
+
+    def _threads(self) -> int:
+        return self.settings.threads or physical_cores()
+
+    def _current_indexes(self) -> Indexes:
+        """Return the caches, made anew when any process has changed the documents."""
+        models = self._load_models()
+        with self._loading:
+            revision = self._store.revision()
+            if self._indexes is None or self._indexes.revision != revision:
+                check_writer(self._store, models.embedder)
+                search = self.settings.search
+                keys, ids, vectors = self._store.vectors(models.embedder.dimension)
+                folder = None if self._store.read_only else self._store.folder
+                self._indexes = Indexes(
+                    revision,
+                    LexicalIndex(self._store.tokens(), search.bm25_k1, search.bm25_b),
+                    VectorIndex(folder, ids, keys, vectors, search.exact_below, search.hnsw_m,
+                                search.hnsw_ef_construction),
+                    {d.id: d for d in self._store.documents()},
+                    self._store.chunk,
+                )
+            return self._indexes
+
+    # questions
+
+    def ask(self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None) -> Iterator[Event]:
+        """Answer one question: stages as they end, checked sentences, last the Answer."""
+        models = self._load_models()
+        answerer = Answerer(self._lexicon, models.embedder, models.reranker, self._load_generator(), self.settings,
+                            self._prompt("answer"))
+        yield from answerer.answer(question, history, self._current_indexes(), stop or threading.Event())
+
+    def search(self, question: str, mode: Mode = "hybrid", rerank: bool = True, k: int = 5) -> SearchResult:
+        """Rank passages for a question, without an answer."""
+        models = self._load_models()
+        query = understand(question, (), self._lexicon, self.settings.answer)
+        found: tuple[Candidate, ...] = ()
+        timings: dict[str, float] = {}
+        reranker = models.reranker if rerank else None
+        stages = retrieve(query, self._current_indexes(), models.embedder, reranker, self.settings.search, mode, k)
+        for stage in stages:
+            timings[stage.name] = round(stage.seconds, 4)
+            found = stage.candidates or found
+        return SearchResult(found, timings)
+
+    def _prompt(self, name: str) -> str:
+        path = self._root / "assets" / "domain" / "prompts.toml"
+        try:
+            return str(tomllib.loads(path.read_text(encoding="utf-8"))[name])
+        except (OSError, ValueError, KeyError) as error:
+            raise SettingsError(f"提示词文件 {path} 无法读取（{error}）：请恢复该文件") from error
+
+    # documents
+
+    def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
+        """Add files, with progress and one report each; the next question uses them."""
+        yield from self._ingester(self._store).add(paths, stop)
+
+    def _ingester(self, store: Store) -> Ingester:
+        return Ingester(store, self._lexicon, self._load_models().embedder, self.settings.chunk)
+
+    def remove(self, doc_id: str) -> StoredDocument:
+        """Remove a document; StoreError when there is none of this id."""
+        return self._store.remove(doc_id)
+
+    def documents(self) -> list[StoredDocument]:
+        """Return all documents, oldest first."""
+        return self._store.documents()
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """Return the passage a citation names; an id from before a rebuild leads to where its text is now."""
+        found = self._store.chunk(chunk_id)
+        if found is None:
+            for entry in read_id_map(self._store.folder):
+                chunk_id = dict(entry["map"]).get(chunk_id, chunk_id)  # type: ignore[call-overload]
+            found = self._store.chunk(chunk_id)
+        return found
+
+    def rebuild(self) -> Iterator[AddEvent]:
+        """Make the knowledge base anew from its original files; until the end the old one stays as it is."""
+        store = self._store
+        with tempfile.TemporaryDirectory(dir=store.folder, prefix="rebuild-") as folder:
+            fresh = Store(Path(folder) / "new")
+            try:
+                yield from rebuild(store, self._ingester(fresh), fresh, Path(folder))
+            finally:
+                fresh.close()
+            store.replace_with(fresh)
+        self._indexes = None
+
+    # state
+
+    def doctor(self) -> dict[str, Any]:
+        """Describe this installation: what is here, what is wrong, what to do."""
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        problems: list[str] = []
+        models: dict[str, str] = {}
+        for role, step in (("embedder", self._load_models), ("generator", self._load_generator)):
+            before = time.perf_counter()
+            try:
+                loaded = step()
+                name = loaded.embedder.name if isinstance(loaded, _Models) else getattr(loaded, "name", "")
+                models[role] = name
+                models[f"{role}_load_seconds"] = f"{time.perf_counter() - before:.2f}"
+            except NongDaError as error:
+                problems.append(str(error))
+        try:
+            self._current_indexes()
+        except NongDaError as error:
+            if str(error) not in problems:
+                problems.append(str(error))
+        documents = self.documents()
+        if not documents:
+            problems.append("知识库里还没有资料：请在页面上添加，或运行 add 命令")
+        total, available = memory()
+        return {
+            "checked_at": started, "profile": self._profile, "data_dir": str(self._store.folder),
+            "read_only": self._store.read_only, "documents": len(documents),
+            "chunks": sum(d.chunks for d in documents), "written_by": self._store.meta(), "models": models,
+            "reranker": "late-interaction", "memory_total": total, "memory_available": available,
+            "threads": self._threads(), "problems": problems,
+        }
+
