@@ -1,0 +1,349 @@
+"""The command line: thin wrappers around the engine. Every error is one sentence on standard error."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import click
+from tqdm import tqdm
+
+from nongda import __version__
+from nongda.engine import ROOT, Engine
+from nongda.errors import NongDaError, UsageError
+from nongda.installation import add_samples, fetch_weights
+from nongda.records import AddEvent, Answer, Candidate, Delta, FileReport, Turn
+from nongda.settings import load_settings
+
+logger = logging.getLogger(__name__)
+
+
+def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --data and --profile, which every command takes."""
+    command = click.option("--data", type=click.Path(path_type=Path), envvar="NONGDA_DATA",
+                           default=ROOT / "index", help="数据文件夹（默认 index，或环境变量 NONGDA_DATA）")(command)
+    return click.option("--profile", type=click.Choice(["auto", "lite", "standard", "high"]), default="auto",
+                        help="档位：lite 省内存，standard 标准，auto 自动")(command)
+
+
+def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Open the engine for a command and close it afterwards."""
+
+    @data_option
+    @wraps(command)
+    def run(data: Path, profile: str, **options: Any) -> None:  # noqa: ANN401
+        engine = Engine.open(load_settings(data / "settings.toml"), data, profile)
+        try:
+            command(engine, **options)
+        finally:
+            engine.close()
+
+    return run
+
+
+@click.group(invoke_without_command=True, help="农答：离线农技问答。不带命令时打开页面。")
+@click.version_option(__version__, "--version", help="显示版本")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Run a command, or `serve` when there is none."""
+    if context.invoked_subcommand is None:
+        context.invoke(serve)
+
+
+@cli.command(help="打开页面（只在本机）")
+@with_engine
+@click.option("--port", type=click.IntRange(1, 65535), default=None, help="端口（默认 7860，被占用时换一个）")
+@click.option("--no-browser", is_flag=True, help="不自动打开浏览器")
+def serve(engine: Engine, port: int | None, no_browser: bool) -> None:
+    """Open the desk app."""
+    from nongda.ui.layout import launch  # gradio takes seconds to import; other commands do without
+
+    launch(engine, port, not no_browser, lambda address: click.echo(f"农答已启动：{address}（按 Ctrl+C 停止）"))
+
+
+@cli.command(help="取得模型并建立示例知识库")
+@data_option
+@click.option("--no-samples", is_flag=True, help="不添加示例资料")
+def setup(data: Path, profile: str, no_samples: bool) -> None:
+    """Fetch what is missing, with progress; quick when all is there."""
+    with _ByteBars() as bars:
+        chosen, reason = fetch_weights(profile, bars, click.echo)
+    logger.info("profile %s: %s", chosen, reason)
+    if no_samples:
+        return
+    engine = Engine.open(load_settings(data / "settings.toml"), data, chosen)
+    try:
+        failed = _show_adding(add_samples(engine), quiet=True)
+        click.echo(f"知识库已就绪：{len(engine.documents())} 份资料")
+    finally:
+        engine.close()
+    if failed:
+        raise SystemExit(1)
+
+
+@cli.command(help="添加资料（.md .txt .docx .pdf）")
+@with_engine
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+def add(engine: Engine, paths: tuple[Path, ...]) -> None:
+    """Add files; exit 1 when one could not be added."""
+    if _show_adding(engine.add(paths)):
+        raise SystemExit(1)
+
+
+@cli.command(help="移除一份资料")
+@with_engine
+@click.argument("docid")
+def remove(engine: Engine, docid: str) -> None:
+    """Remove a document by its id."""
+    document = engine.remove(docid)
+    click.echo(f"已移除 {document.id} {document.meta.title}（{document.source}）")
+
+
+@cli.command(help="列出资料")
+@with_engine
+@click.option("--json", "as_json", is_flag=True, help="输出 JSON")
+def docs(engine: Engine, as_json: bool) -> None:
+    """List the documents."""
+    documents = engine.documents()
+    if as_json:
+        _print_json([asdict(d) for d in documents])
+        return
+    for document in documents:
+        click.echo(f"{document.id}  {document.meta.title}  {document.source}  {document.chunks} 段")
+    click.echo(f"共 {len(documents)} 份资料")
+
+
+@cli.command(help="用原始文件重建知识库（更换模型或分段规则之后）")
+@with_engine
+def rebuild(engine: Engine) -> None:
+    """Make the knowledge base anew; the old one stays until the end."""
+    _show_adding(engine.rebuild())
+    click.echo(f"重建完成：{len(engine.documents())} 份资料")
+
+
+@cli.command(help="检索资料段落，不写回答")
+@with_engine
+@click.argument("question")
+@click.option("--mode", type=click.Choice(["hybrid", "bm25", "dense"]), default="hybrid", help="检索方式")
+@click.option("--no-rerank", is_flag=True, help="不重排")
+@click.option("-k", "k", type=click.IntRange(1, 100), default=5, help="返回多少段")
+@click.option("--json", "as_json", is_flag=True, help="输出 JSON")
+def search(engine: Engine, question: str, mode: Literal["hybrid", "bm25", "dense"], no_rerank: bool, k: int,
+           as_json: bool) -> None:
+    """Rank passages for a question."""
+    result = engine.search(question, mode, not no_rerank, k)
+    if as_json:
+        _print_json({"question": question, "results": [_result(c) for c in result.candidates],
+                     "timings": dict(result.timings)})
+        return
+    for candidate in result.candidates:
+        place = " / ".join([candidate.document.source, *candidate.chunk.heading])
+        click.echo(f"[{candidate.chunk.id}] {candidate.score:.4f} {place}\n{candidate.chunk.text}\n")
+    if not result.candidates:
+        click.echo("没有找到相关段落")
+
+
+@cli.command(help="回答一个问题，或一批问题")
+@with_engine
+@click.argument("question", required=False)
+@click.option("--json", "as_json", is_flag=True, help="输出 JSON")
+@click.option("--history", type=click.Path(path_type=Path), help="对话历史文件：[{role, content}]")
+@click.option("--batch", type=click.Path(path_type=Path), help="问题文件，每行一个 JSON：{id, question, history?}")
+def ask(engine: Engine, question: str | None, as_json: bool, history: Path | None, batch: Path | None) -> None:
+    """Answer with citations; a refusal is an answer too."""
+    if (question is None) == (batch is None):
+        raise UsageError("请给出一个问题，或用 --batch 给出问题文件（二者选一）")
+    if batch is not None:
+        _ask_batch(engine, batch)
+    elif question is not None:
+        turns = _turns(_read_json(history), str(history)) if history else []
+        if as_json:
+            _print_json(_answer_object(_answer(engine.ask(question, turns))))
+        else:
+            _print_answer(engine.ask(question, turns))
+
+
+@cli.command(help="检查安装：模型、知识库、内存")
+@with_engine
+@click.option("--json", "as_json", is_flag=True, help="输出 JSON")
+def doctor(engine: Engine, as_json: bool) -> None:
+    """Describe this installation; exit 1 when something must be done."""
+    report = {"version": __version__, "python": sys.version.split()[0], **engine.doctor()}
+    if as_json:
+        _print_json(report)
+    else:
+        for key, value in report.items():
+            if key != "problems":
+                click.echo(f"{key}: {json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value}")
+        click.echo("\n".join(f"问题：{p}" for p in report["problems"]) or "一切正常")
+    if report["problems"]:
+        raise SystemExit(1)
+
+
+def main() -> NoReturn:
+    """Run the command line; the only place that catches everything."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    try:
+        cli.main(prog_name="app.py", standalone_mode=False)
+        code = 0
+    except click.ClickException as error:
+        code = _fail(f"命令用法不对：{error.format_message()}（加 --help 查看用法）", 2)
+    except UsageError as error:
+        code = _fail(str(error), 2)
+    except NongDaError as error:
+        code = _fail(str(error), 1)
+    except (KeyboardInterrupt, click.Abort):
+        code = _fail("已停止", 1)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; no message at exit
+        code = 1
+    except Exception as error:
+        if os.environ.get("NONGDA_DEBUG"):
+            raise
+        code = _fail(f"程序出错（{type(error).__name__}: {error}）：请设 NONGDA_DEBUG=1 再运行一次，把输出发给支持人员", 1)
+    sys.exit(code)
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(message, err=True)
+    return code
+
+
+def _print_json(value: object) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+def _read_json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"文件 {path} 无法读取（{error}）：请检查路径和格式") from error
+
+
+def _turns(value: object, where: str) -> list[Turn]:
+    """Check a history; UsageError names the place where it is not [{role, content}]."""
+    wrong = UsageError(f"{where} 里的对话历史格式不对：应是 [{{\"role\": \"user\"或\"assistant\", \"content\": 文字}}]")
+    if not isinstance(value, list):
+        raise wrong
+    turns: list[Turn] = []
+    for item in value:
+        if not isinstance(item, dict) or item.get("role") not in ("user", "assistant"):
+            raise wrong
+        if not isinstance(item.get("content"), str):
+            raise wrong
+        turns.append(Turn(item["role"], item["content"]))
+    return turns
+
+
+def _answer(events: Iterable[object]) -> Answer:
+    return next(event for event in events if isinstance(event, Answer))
+
+
+def _answer_object(answer: Answer) -> dict[str, Any]:
+    return {
+        "question": answer.question, "standalone": answer.standalone, "answer": answer.text,
+        "refused": answer.refused, "citations": [asdict(c) for c in answer.citations],
+        "warnings": list(answer.warnings), "timings": dict(answer.timings), "models": dict(answer.models),
+    }
+
+
+def _print_answer(events: Iterable[object]) -> None:
+    for event in events:
+        if isinstance(event, Delta):
+            click.echo(event.text, nl=False)
+        elif isinstance(event, Answer):
+            click.echo()
+            for warning in event.warnings:
+                click.echo(f"提示：{warning}")
+            for citation in event.citations:
+                place = " / ".join([citation.source, *citation.heading])
+                click.echo(f"[{citation.id}] {place}：{citation.quote}")
+
+
+def _ask_batch(engine: Engine, path: Path) -> None:
+    """Answer JSON lines one by one; a bad line becomes an object with its error, the others go on."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"问题文件 {path} 无法读取（{error}）：请检查路径，并存为 UTF-8") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        item: dict[str, Any] = {}
+        try:
+            item = _batch_item(line, f"{path} 第 {number} 行")
+            turns = _turns(item.get("history", []), f"{path} 第 {number} 行")
+            result = _answer_object(_answer(engine.ask(item["question"], turns)))
+        except UsageError as error:
+            result = {"question": item.get("question"), "error": str(error)}
+        _print_json({"id": item.get("id", number), **result})
+        sys.stdout.flush()
+
+
+def _batch_item(line: str, where: str) -> dict[str, Any]:
+    try:
+        item = json.loads(line)
+    except ValueError as error:
+        raise UsageError(f"{where}不是 JSON（{error}）：每行应是 {{\"id\": 编号, \"question\": 问题}}") from error
+    if not isinstance(item, dict) or not isinstance(item.get("question"), str):
+        raise UsageError(f"{where}缺少 question：每行应是 {{\"id\": 编号, \"question\": 问题}}")
+    return item
+
+
+def _result(candidate: Candidate) -> dict[str, Any]:
+    chunk = candidate.chunk
+    return {
+        "id": chunk.id, "score": round(candidate.score, 6),
+        "ranks": {"bm25": candidate.ranks.get("bm25"), "dense": candidate.ranks.get("dense")},
+        "source": candidate.document.source, "page": chunk.page, "heading": list(chunk.heading), "text": chunk.text,
+    }
+
+
+def _show_adding(events: Iterator[AddEvent], quiet: bool = False) -> int:
+    """Show files as they are added; return how many failed."""
+    failed = 0
+    with tqdm(unit="份", disable=None, leave=False) as bar:
+        for event in events:
+            if isinstance(event, FileReport):
+                bar.total = event.total
+                bar.update(1)
+                failed += event.status == "failed"
+                if event.status == "failed" or not quiet:
+                    name = Path(event.path).name
+                    tqdm.write(f"{event.doc_id or '--------'}  {name}：{event.message}", file=sys.stdout)
+                for warning in event.warnings:
+                    tqdm.write(f"          提示：{warning}", file=sys.stdout)
+            else:
+                bar.total = event.files
+                bar.set_postfix_str(f"{Path(event.path).name} {event.done}/{event.total} 段")
+    return failed
+
+
+class _ByteBars:
+    """One progress bar in bytes per file, with the time left."""
+
+    def __init__(self) -> None:
+        self._bars: dict[str, tqdm[NoReturn]] = {}
+
+    def __enter__(self) -> _ByteBars:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for bar in self._bars.values():
+            bar.close()
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        if name not in self._bars:
+            self._bars[name] = tqdm(total=total, unit="B", unit_scale=True, desc=name, mininterval=1.0)
+        bar = self._bars[name]
+        bar.total = total
+        bar.update(done - bar.n)
