@@ -1,0 +1,211 @@
+"""Records to HTML strings; pure functions, and everything a document or a reader wrote is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+from nongda.records import Answer, Candidate, Citation, StoredDocument
+
+Texts = Mapping[str, str]
+CITATION_ID = r"[0-9a-f]{8}#\d+"
+CITATIONS = re.compile(rf"\[({CITATION_ID}(?:[\s,，、;；]+{CITATION_ID})*)\]")
+SOURCES_LINE = re.compile(rf"\s*参考资料：(?:\[{CITATION_ID}[^\]]*\]\s*)+$")
+BOLD = re.compile(r"\*\*(.+?)\*\*")
+SHOWN_QUESTION = 300  # characters; a pasted page must not push the answer out of sight
+SHOWN_OLDER = 7  # earlier questions whose passages stay on the page, so that their links work
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question on the page and what has come of it so far; `number` makes its anchors unique."""
+
+    number: int
+    question: str
+    text: str = ""
+    stage: str = ""  # the last stage that ended
+    candidates: tuple[Candidate, ...] = ()
+    answer: Answer | None = None
+    error: str = ""
+
+    @property
+    def running(self) -> bool:
+        return self.answer is None and not self.error
+
+
+def strip_citations(text: str) -> str:
+    """Return an answer without its citations, as the next question's history needs it."""
+    return CITATIONS.sub("", SOURCES_LINE.sub("", text)).strip()
+
+
+def title_of(document: StoredDocument) -> str:
+    """Return a document's title, or its file name where it has none."""
+    return document.meta.title or document.source
+
+
+def anchor(number: int, chunk_id: str) -> str:
+    """Return the HTML id of a passage's card for the `number`-th question of the page."""
+    return f"card-{number}-" + re.sub(r"[^0-9A-Za-z]", "-", chunk_id)
+
+
+def marked(text: str, quotes: Iterable[str]) -> str:
+    """Return escaped text in which every quote found verbatim is wrapped in <mark>; overlaps are merged."""
+    spans: list[tuple[int, int]] = []
+    found = [(text.find(quote), quote) for quote in quotes if quote]
+    for start, end in sorted((at, at + len(quote)) for at, quote in found if at >= 0):
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    pieces, position = [], 0
+    for start, end in spans:
+        pieces.append(f"{escape(text[position:start])}<mark>{escape(text[start:end])}</mark>")
+        position = end
+    return "".join(pieces) + escape(text[position:])
+
+
+def answer_text(text: str, number: int, candidates: Sequence[Candidate]) -> str:
+    """Return an answer's text as HTML, its citations linked to the cards of the passages given."""
+    titles = {c.chunk.id: title_of(c.document) for c in candidates}
+
+    def link(match: re.Match[str]) -> str:
+        return "".join(one(cited) for cited in re.findall(CITATION_ID, match[1]))
+
+    def one(cited: str) -> str:
+        if cited not in titles:
+            return f'<span class="cite">[{cited}]</span>'
+        return (f'<a class="cite" href="#{anchor(number, cited)}" title="{escape(titles[cited])}">'
+                f"[{cited}]</a>")
+
+    html = BOLD.sub(r"<strong>\1</strong>", CITATIONS.sub(link, escape(text.strip())))
+    return f'<div class="text">{html}</div>'
+
+
+def card(candidate: Candidate, number: int, place: int, quotes: Sequence[str], texts: Texts) -> str:
+    """Return one passage as a card; a cited one is open and marked, `place` is its number in the list."""
+    chunk, document = candidate.chunk, candidate.document
+    cited = f'<span class="tag cited">{texts["cited"]}</span>' if quotes else ""
+    where = [" › ".join(chunk.heading)] if chunk.heading else []
+    if chunk.page is not None:
+        where.append(texts["page"].format(page=chunk.page))
+    sample = f'<span class="tag sample">{texts["sample"]}</span>' if document.meta.sample else ""
+    return (
+        f'<details class="card" id="{anchor(number, chunk.id)}" open>'
+        f'<summary><b class="place">{place}</b><span class="doc">{escape(title_of(document))}</span>'
+        f"{cited}</summary>"
+        f'<p class="where">{escape(" · ".join(where))}</p>'
+        f'<div class="passage">{marked(chunk.text, quotes)}</div>'
+        f'<p class="about">{sample}{_about(document, texts)}<code>[{escape(chunk.id)}]</code></p></details>'
+    )
+
+
+def evidence(exchanges: Sequence[Exchange], texts: Texts) -> str:
+    """Return the evidence of the newest question, cited passages first, and the earlier ones folded."""
+    heading = f'<h2>{texts["evidence"]}</h2>'
+    if not exchanges:
+        return f'<div class="evidence">{heading}<p class="hint">{texts["evidence_empty"]}</p></div>'
+    newest, older = exchanges[-1], list(reversed(exchanges[:-1]))[:SHOWN_OLDER]
+    parts = [_cards(newest, texts)]
+    for exchange in older:
+        if exchange.candidates:
+            title = texts["evidence_older"].format(question=_clip(exchange.question, 40))
+            parts.append(f'<details class="older"><summary>{escape(title)}</summary>'
+                         f"{_cards(exchange, texts)}</details>")
+    return f'<div class="evidence">{heading}{"".join(parts)}</div>'
+
+
+def transcript(exchanges: Sequence[Exchange], texts: Texts) -> str:
+    """Return the whole conversation."""
+    if not exchanges:
+        body = f'<div class="welcome"><p>{texts["welcome"]}</p><p>{texts["welcome_more"]}</p></div>'
+    else:
+        body = "".join(_exchange(exchange, texts) for exchange in exchanges)
+    return f'<div class="talk" role="log" aria-live="polite">{body}</div>'
+
+
+def header(texts: Texts) -> str:
+    """Return the title bar."""
+    return (f'<div class="bar"><svg viewBox="0 0 32 32" width="34" height="34" aria-hidden="true">'
+            f'<circle cx="16" cy="16" r="15" fill="#fff"/><path d="M7 23C6 13 13 7 25 7c1 11-5 18-15 17" '
+            f'fill="#2f7d4f"/><path d="M6 27C9 20 14 15 20 12" fill="none" stroke="#fff" stroke-width="1.8"/>'
+            f'</svg><h1>{texts["title"]}</h1><p>{texts["tagline"]}</p></div>')
+
+
+def notice(message: str, kind: Literal["done", "error", "ask"]) -> str:
+    """Return one sentence for the reader; an empty one gives nothing."""
+    role = "alert" if kind == "error" else "status"
+    return f'<p class="notice {kind}" role="{role}">{escape(message)}</p>' if message else ""
+
+
+def _exchange(exchange: Exchange, texts: Texts) -> str:
+    return (f'<div class="turn you"><span class="who">{texts["you"]}</span><div class="bubble">'
+            f'{escape(_clip(exchange.question, SHOWN_QUESTION))}</div></div>'
+            f'<div class="turn nongda"><span class="who">{texts["nongda"]}</span>'
+            f'<div class="bubble">{_reply(exchange, texts)}</div></div>')
+
+
+def _reply(exchange: Exchange, texts: Texts) -> str:
+    answer, parts = exchange.answer, []
+    if exchange.error:
+        parts.append(f'<p class="label failed">{texts["error"]}</p><p>{escape(exchange.error)}</p>')
+    if answer is not None:
+        parts.extend(_labels(exchange, answer, texts))
+    if exchange.text.strip():
+        parts.append(answer_text(exchange.text, exchange.number, exchange.candidates))
+    if exchange.running:
+        doing = texts.get(f"after_{exchange.stage}", texts["preparing"])
+        parts.append(f'<p class="doing"><span class="dots" aria-hidden="true"></span>{doing}</p>')
+    if answer is not None and "total" in answer.timings:
+        seconds = texts["seconds"].format(seconds=f"{answer.timings['total']:.1f}")
+        parts.append(f'<p class="took">{seconds}</p>')
+    return "".join(parts)
+
+
+def _labels(exchange: Exchange, answer: Answer, texts: Texts) -> Iterable[str]:
+    if answer.standalone and answer.standalone != exchange.question.strip():
+        yield f'<p class="standalone">{texts["standalone"]}{escape(answer.standalone)}</p>'
+    for warning in answer.warnings:
+        yield f'<p class="warning"><b>{texts["warning"]}</b> {escape(warning)}</p>'
+    if answer.refused:
+        yield f'<p class="label refused">{texts["refused"]}</p>'
+    if answer.stopped:
+        yield f'<p class="label stopped">{texts["stopped"]}</p>'
+
+
+def _cards(exchange: Exchange, texts: Texts) -> str:
+    if not exchange.candidates:
+        return "" if exchange.running or exchange.error else f'<p class="hint">{texts["evidence_none"]}</p>'
+    quotes = _quotes(exchange.answer.citations if exchange.answer else ())
+    cited = sorted((c for c in exchange.candidates if c.chunk.id in quotes),
+                   key=lambda c: list(quotes).index(c.chunk.id))
+    rest = [c for c in exchange.candidates if c.chunk.id not in quotes]
+    cards = [card(c, exchange.number, place, quotes.get(c.chunk.id, ()), texts)
+             for place, c in enumerate([*cited, *rest], start=1)]
+    if exchange.answer is None:
+        return "".join(cards)
+    unused = (f'<details class="unused"><summary>{texts["evidence_unused"]} ({len(rest)})</summary>'
+              f'{"".join(cards[len(cited):])}</details>')
+    return "".join(cards[:len(cited)]) + (unused if rest else "")
+
+
+def _quotes(citations: Sequence[Citation]) -> dict[str, list[str]]:
+    quotes: dict[str, list[str]] = {}
+    for citation in citations:
+        quotes.setdefault(citation.id, []).append(citation.quote)
+    return quotes
+
+
+def _about(document: StoredDocument, texts: Texts) -> str:
+    meta = document.meta
+    fields = (("region", meta.region), ("date", meta.date), ("stage", meta.stage),
+              ("authority", meta.authority), ("file", document.source))
+    return "".join(f"<span><i>{texts[name]}</i> {escape(value)}</span>" for name, value in fields if value)
+
+
+
+
+def _clip(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,104 @@
+"""The tables of the documents tab and the status tab as HTML; pure functions, everything is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from typing import Any, Literal
+
+from nongda.records import StoredDocument
+from nongda.ui.render import Texts, title_of
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """One file being added: its place in the work and, at the end, the sentence about it."""
+
+    name: str
+    status: Literal["waiting", "adding", "added", "skipped", "failed", "not_done"] = "waiting"
+    done: int = 0
+    total: int = 0
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def documents(stored: Sequence[StoredDocument], texts: Texts) -> str:
+    """Return the table of the knowledge base's documents."""
+    if not stored:
+        return f'<p class="hint">{texts["documents_empty"]}</p>'
+    columns = ("title", "file", "pages", "chunks", "characters", "added")
+    head = "".join(f'<th scope="col">{texts[f"document_{name}"]}</th>' for name in columns)
+    rows = "".join(_document_row(document, texts) for document in stored)
+    count = texts["documents_count"].format(count=len(stored))
+    return (f'<p class="hint">{count}</p><div class="wide"><table class="sheet">'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>")
+
+
+def adding(files: Sequence[FileState], texts: Texts) -> str:
+    """Return the list of files being added, each with its progress or the sentence about it."""
+    return f'<ul class="files" aria-live="polite">{"".join(_file(state, texts) for state in files)}</ul>'
+
+
+def status(report: Mapping[str, Any], texts: Texts, names: Mapping[str, str]) -> str:
+    """Return the doctor's report as a table; nested values become rows under their path."""
+    rows = "".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
+                   for name, value in _flatten(report, texts, names, ()))
+    head = f'<th scope="col">{texts["status_item"]}</th><th scope="col">{texts["status_value"]}</th>'
+    return (f'<div class="wide"><table class="sheet status"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>")
+
+
+def local_time(moment: str) -> str:
+    """Return an ISO 8601 moment as the reader's clock shows it; an unreadable one as it is."""
+    try:
+        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return moment
+
+
+def _document_row(document: StoredDocument, texts: Texts) -> str:
+    sample = f' <span class="tag sample">{texts["sample"]}</span>' if document.meta.sample else ""
+    pages = "—" if document.pages is None else f"{document.pages:,}"
+    return (f"<tr><td>{escape(title_of(document))}{sample}</td><td>{escape(document.source)}</td>"
+            f"<td class='n'>{pages}</td><td class='n'>{document.chunks:,}</td>"
+            f"<td class='n'>{document.characters:,}</td>"
+            f"<td>{escape(local_time(document.added_at))}</td></tr>")
+
+
+def _file(state: FileState, texts: Texts) -> str:
+    bar = ""
+    if state.status == "adding":
+        value, count = "", texts["adding"]
+        if state.total:
+            value = f' value="{state.done}" max="{state.total}"'
+            count = texts["chunks_of"].format(done=state.done, total=state.total)
+        bar = f"<progress{value}></progress><span>{count}</span>"
+    message = f"<p>{escape(state.message)}</p>" if state.message else ""
+    warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in state.warnings)
+    label = "" if bar else f'<span class="tag {state.status}">{texts[state.status]}</span>'
+    return f'<li><div><b>{escape(state.name)}</b>{label}{bar}</div>{message}{warnings}</li>'
+
+
+def _flatten(value: object, texts: Texts, names: Texts, path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from _flatten(item, texts, names, (*path, names.get(str(key), str(key))))
+    elif isinstance(value, (list, tuple)) and any(isinstance(item, (Mapping, list, tuple)) for item in value):
+        for index, item in enumerate(value, start=1):
+            yield from _flatten(item, texts, names, (*path, str(index)))
+    else:
+        yield " › ".join(path), _plain(value, texts)
+
+
+def _plain(value: object, texts: Texts) -> str:
+    if isinstance(value, bool):
+        return texts["yes"] if value else texts["no"]
+    if value is None or value == "" or (isinstance(value, (list, tuple, dict)) and not value):
+        return texts["none"]
+    if isinstance(value, float):
+        return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "、".join(str(item) for item in value) if isinstance(value, (list, tuple)) else str(value)

@@ -1,0 +1,126 @@
+"""An engine for the page's tests: it answers from three passages, one word at a time, and obeys `stop`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from nongda.errors import StoreError, UsageError
+from nongda.records import (
+    AddEvent,
+    Answer,
+    Candidate,
+    Chunk,
+    Citation,
+    Delta,
+    DocumentMeta,
+    Event,
+    FileReport,
+    Progress,
+    Stage,
+    StoredDocument,
+    Turn,
+)
+
+RUST = "叶锈病的病斑在叶背呈橙黄色粉状。发病初期每公顷用药要按当地植保部门的意见。雨季前剪除病枝，可减少侵染。"
+RUST_QUOTE = "叶锈病的病斑在叶背呈橙黄色粉状。"
+
+
+def stored(doc_id: str, title: str, source: str, sample: bool = True) -> StoredDocument:
+    meta = DocumentMeta(title=title, region="云南普洱", date="2024-03-01", stage="病虫害防治",
+                        authority="示例农技站", sample=sample)
+    return StoredDocument(id=doc_id, source=source, meta=meta, pages=4, characters=2310, chunks=9,
+                          added_at="2024-05-01T02:03:04+00:00")
+
+
+def candidate(document: StoredDocument, position: int, text: str, rank: int = 1) -> Candidate:
+    chunk = Chunk(id=f"{document.id}#{position}", doc_id=document.id, position=position, text=text,
+                  search_text=text, kind="paragraph", page=3, heading=("病害", "叶锈病"))
+    return Candidate(chunk=chunk, document=document, score=1.0 / rank, ranks={"bm25": rank})
+
+
+def quoting(found: Candidate, quote: str) -> Citation:
+    return Citation(id=found.chunk.id, doc=found.document.meta.title, source=found.document.source,
+                    page=found.chunk.page, heading=found.chunk.heading, quote=quote)
+
+
+class FakeDeskEngine:
+    """Three documents; the word 外星 is refused, 出错 breaks, an empty question is unusable."""
+
+    def __init__(self, data_dir: Path, pause: float = 0.0) -> None:
+        self.data_dir = data_dir
+        self.pause = pause  # seconds before each word
+        self.stored = [stored("1a2b3c4d", "咖啡叶锈病防治", "叶锈病.md"),
+                       stored("5e6f7a8b", "遮荫与间作", "遮荫.pdf", sample=False),
+                       stored("90abcdef", "<script>alert(1)</script> ${1+1} {{7*7}}", "坏<b>名字.txt")]
+        self.histories: list[list[Turn]] = []
+        self.ended: list[float] = []
+        self.lock = threading.Lock()
+
+    def found(self) -> tuple[Candidate, ...]:
+        return (candidate(self.stored[1], 2, "荫蔽度以 30% 左右为宜，幼龄期可稍高。", 1),
+                candidate(self.stored[0], 3, RUST, 2),
+                candidate(self.stored[2], 0, "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>", 3))
+
+    def ask(
+        self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None
+    ) -> Iterator[Event]:
+        if not question.strip():
+            raise UsageError("问题里没有文字：请写下要问的事")
+        with self.lock:
+            self.histories.append(list(history))
+            yield from self._answer(question, stop or threading.Event())
+            self.ended.append(time.monotonic())
+
+    def _answer(self, question: str, stop: threading.Event) -> Iterator[Event]:
+        found = self.found()
+        yield Stage("understand", 0.01)
+        yield Stage("fuse", 0.01, found)
+        yield Stage("rerank", 0.01, found)
+        if "出错" in question:
+            raise ZeroDivisionError("internal")
+        refused = "外星" in question
+        text = ("根据当前知识库，未找到相关信息" if refused else
+                f"这是叶锈病，{RUST_QUOTE}[1a2b3c4d#3]\n雨季前剪除病枝。[1a2b3c4d#3][5e6f7a8b#2]")
+        done = ""
+        for word in (text[i:i + 3] for i in range(0, len(text), 3)):
+            if stop.wait(self.pause) or stop.is_set():
+                break
+            done += word
+            yield Delta(word)
+        cited = () if refused else (quoting(found[1], RUST_QUOTE), quoting(found[0], "荫蔽度以 30% 左右为宜"))
+        warnings = () if refused else ("资料中没有登记的用药剂量，请咨询当地植保部门。",)
+        yield Answer(question=question, standalone=question, text=done, refused=refused, citations=cited,
+                     evidence=found, warnings=warnings, timings={"total": 1.25}, stopped=done != text)
+
+    def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
+        for index, path in enumerate(paths, start=1):
+            if stop is not None and stop.is_set():
+                return
+            if path.suffix not in (".md", ".txt", ".docx", ".pdf"):
+                yield FileReport(str(path), "failed", f"{path.name} 的类型不认识：请改成 .md、.txt、.docx 或 .pdf",
+                                 index, len(paths))
+                continue
+            for done in (2, 4):
+                time.sleep(self.pause)
+                yield Progress(str(path), done, 4, index, len(paths))
+            self.stored.append(stored(f"{index:08x}", path.stem, path.name, sample=False))
+            yield FileReport(str(path), "added", f"{path.name} 已加入，共 4 段", index, len(paths), chunks=4)
+
+    def remove(self, doc_id: str) -> StoredDocument:
+        for document in self.stored:
+            if document.id == doc_id:
+                self.stored.remove(document)
+                return document
+        raise StoreError(f"没有编号为 {doc_id} 的资料：请先看资料列表")
+
+    def documents(self) -> list[StoredDocument]:
+        return list(self.stored)
+
+    def doctor(self) -> dict[str, Any]:
+        return {"version": "0.1.0", "documents": len(self.stored), "ready": True,
+                "memory": {"total_gib": 15.6, "free_gib": 7.25}, "problems": [],
+                "models": [{"generator": "qwen.gguf"}, {"embedder": "e5.onnx"}]}
