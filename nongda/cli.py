@@ -22,8 +22,6 @@ from nongda.installation import add_samples, fetch_weights
 from nongda.records import AddEvent, Answer, Candidate, Delta, FileReport, Turn
 from nongda.settings import load_settings
 
-logger = logging.getLogger(__name__)
-
 
 def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --data and --profile, which every command takes."""
@@ -74,8 +72,7 @@ def serve(engine: Engine, port: int | None, no_browser: bool) -> None:
 def setup(data: Path, profile: str, no_samples: bool) -> None:
     """Fetch what is missing, with progress; quick when all is there."""
     with _ByteBars() as bars:
-        chosen, reason = fetch_weights(profile, bars, click.echo)
-    logger.info("profile %s: %s", chosen, reason)
+        chosen = fetch_weights(profile, bars, click.echo)
     if no_samples:
         return
     engine = Engine.open(load_settings(data / "settings.toml"), data, chosen)

@@ -23,10 +23,10 @@ from nongda.index.store import Store
 from nongda.index.vectors import VectorIndex
 from nongda.language.lexicon import Lexicon
 from nongda.models.embed import Embedder
-from nongda.models.fetch import is_present
+from nongda.models.fetch import locate
 from nongda.models.generate import Generator, LlamaGenerator, Message
 from nongda.models.hardware import check_cpu, memory, physical_cores
-from nongda.models.manifest import Manifest, WeightFile, load_manifest
+from nongda.models.manifest import Manifest, Model, load_manifest
 from nongda.models.rerank import LateInteraction
 from nongda.records import AddEvent, Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
 from nongda.settings import Settings
@@ -74,6 +74,7 @@ class Engine:
     def __init__(self, settings: Settings, store: Store, manifest: Manifest, lexicon: Lexicon, profile: str,
                  root: Path) -> None:
         self.settings = settings
+        self.data_dir = store.folder
         self._store = store
         self._manifest = manifest
         self._lexicon = lexicon
@@ -112,10 +113,8 @@ class Engine:
     def _load_models(self) -> _Models:
         with self._loading:
             if self._models is None:
-                file = self._manifest.select("lite" if self._profile == "auto" else self._profile).embedder
-                if not is_present(file, self._weights):
-                    raise WeightsError(f"缺少向量模型 {file.name} 或文件已损坏：请运行 setup 命令取得")
-                embedder = Embedder.load(self._weights / file.folder, file.options, self._threads())
+                model = self._manifest.select("lite" if self._profile == "auto" else self._profile).embedder
+                embedder = Embedder.load(locate(model, self._weights), model.options, self._threads())
                 self._models = _Models(embedder, LateInteraction(embedder))
             return self._models
 
@@ -123,28 +122,30 @@ class Engine:
         """Return the language model; None when this computer has no room for any that is here: then quotes serve."""
         with self._loading:
             if not self._generator_loaded:
-                file = self._choose_generator()
-                if file is not None:
-                    model = LlamaGenerator(self._weights / file.path, self.settings.answer.context, self._threads(),
-                                           self.settings.gpu_layers)
-                    self._generator = LockedGenerator(model)
+                model = self._choose_generator()
+                if model is not None:
+                    path = locate(model, self._weights)
+                    context = min(self.settings.answer.context, model.options.context or self.settings.answer.context)
+                    generator = LlamaGenerator(path, context, self._threads(), self.settings.gpu_layers)
+                    self._generator = LockedGenerator(generator)
                 self._generator_loaded = True
             return self._generator
 
-    def _choose_generator(self) -> WeightFile | None:
+    def _choose_generator(self) -> Model | None:
         if self._profile != "auto":
-            file = self._manifest.select(self._profile).generator
-            if not is_present(file, self._weights):
-                raise WeightsError(f"缺少语言模型 {file.name} 或文件已损坏：请运行 setup --profile {self._profile}")
-            return file
-        present = [f for f in self._generators() if is_present(f, self._weights)]
+            return self._manifest.select(self._profile).generator
+        present = [m for m in self._generators() if (self._weights / m.path).exists()]
         if not present:
-            raise WeightsError("缺少语言模型或文件已损坏：请运行 setup 命令取得")
+            raise WeightsError("缺少语言模型：请运行 setup 命令取得")
         available = memory()[1]
-        return next((f for f in present if (f.bytes or 0) + _SPARE_MEMORY <= available), None)
+        return next((m for m in present if m.bytes + _SPARE_MEMORY <= available), None)
 
-    def _generators(self) -> list[WeightFile]:
-        return [self._manifest.select(p).generator for p in _PROFILES_BEST_FIRST if p in self._manifest.profiles]
+    def _generators(self) -> list[Model]:
+        """Return the pinned generators of the profiles, best first."""
+        return [
+            model for profile in _PROFILES_BEST_FIRST for model in self._manifest.models
+            if model.role == "generator" and model.pinned and profile in model.profiles
+        ]
 
     def _threads(self) -> int:
         return self.settings.threads or physical_cores()
@@ -199,6 +200,14 @@ class Engine:
             raise SettingsError(f"提示词文件 {path} 无法读取（{error}）：请恢复该文件") from error
 
     # documents
+
+    def note(self, name: str) -> str:
+        """Return a note kept in the data folder, or ""."""
+        return self._store.meta().get(name, "")
+
+    def set_note(self, name: str, value: str) -> None:
+        """Keep a note in the data folder."""
+        self._store.set_note(name, value)
 
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
         """Add files, with progress and one report each; the next question uses them."""

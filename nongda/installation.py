@@ -8,18 +8,38 @@ from pathlib import Path
 
 from nongda.documents.identify import sha256_hex
 from nongda.engine import ROOT, Engine
-from nongda.models.fetch import ensure
-from nongda.models.hardware import choose_profile
-from nongda.models.manifest import load_manifest
+from nongda.models.fetch import Progress, fetch, is_present
+from nongda.models.hardware import choose_profile, free_disk, memory
+from nongda.models.manifest import Manifest, Model, load_manifest
 from nongda.records import AddEvent
 
+_CHOSEN_BY_AUTO = ("standard", "lite")
 _OFFERED = "samples_offered"
 
 
-def fetch_weights(profile: str, progress: Callable[[str, int, int], None], root: Path = ROOT) -> tuple[str, str]:
-    """Fetch what the profile still lacks; return the profile chosen and the sentence that says why."""
+def fetch_weights(requested: str, progress: Progress, say: Callable[[str], None], root: Path = ROOT) -> str:
+    """Fetch the models the profile still lacks and return the profile; says which one and why.
+
+    Raises WeightsError when memory, disk or all sources fail; an interrupted fetch goes on the next time.
+    """
     manifest = load_manifest(root / "models" / "manifest.toml")
-    raise NotImplementedError(manifest, ensure, choose_profile)
+    weights = root / "models" / "weights"
+    profiles = _CHOSEN_BY_AUTO if requested == "auto" else (requested,)
+    missing = {
+        profile: sum(m.bytes for m in models_of(manifest, profile) if not is_present(m, weights))
+        for profile in profiles
+    }
+    profile, reason = choose_profile(requested, missing, memory()[1], free_disk(weights))
+    say(reason)
+    for model in models_of(manifest, profile):
+        fetch(model, weights, progress=progress)
+    return profile
+
+
+def models_of(manifest: Manifest, profile: str) -> list[Model]:
+    """Return the models a profile needs."""
+    selection = manifest.select(profile)
+    return [m for m in (selection.embedder, selection.reranker, selection.generator) if m is not None]
 
 
 def add_samples(engine: Engine, root: Path = ROOT) -> Iterator[AddEvent]:

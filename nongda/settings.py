@@ -76,7 +76,8 @@ def load_settings(path: Path) -> Settings:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"设置文件 {path} 无法读取（{error}）：请改正或删除该文件") from error
-    return _build(Settings, data, str(path), "")
+    settings: Settings = _build(Settings, data, str(path), "")
+    return settings
 
 
 def _build(cls: type[Any], data: dict[str, Any], path: str, prefix: str) -> Any:  # noqa: ANN401

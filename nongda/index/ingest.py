@@ -202,7 +202,7 @@ def rebuild(old: Store, ingester: Ingester, fresh: Store, folder: Path) -> Itera
         path.parent.mkdir()
         path.write_bytes(data)
         for event in ingester.add([path]):
-            event = replace(event, index=index, **_totals(event, len(documents)))
+            event = _numbered(event, index, len(documents))
             if isinstance(event, FileReport) and event.status != "added":
                 raise DocumentError(f"重建已停止，知识库保持原样：{document.source}：{event.message}")
             yield event
@@ -214,5 +214,8 @@ def rebuild(old: Store, ingester: Ingester, fresh: Store, folder: Path) -> Itera
         write_id_map(old.folder, {"rebuilt_at": datetime.now(UTC).isoformat(), **writers, "map": moved})
 
 
-def _totals(event: AddEvent, total: int) -> dict[str, int]:
-    return {"files" if isinstance(event, Progress) else "total": total}
+def _numbered(event: AddEvent, index: int, total: int) -> AddEvent:
+    """Each document is added alone; the reader counts them all."""
+    if isinstance(event, Progress):
+        return replace(event, index=index, files=total)
+    return replace(event, index=index, total=total)

@@ -105,6 +105,11 @@ class Store:
         """Return what wrote this knowledge base: embedder, dimension, chunker version."""
         return {row["key"]: row["value"] for row in self._rows("SELECT key, value FROM meta")}
 
+    def set_note(self, name: str, value: str) -> None:
+        """Keep one value beside what wrote this knowledge base."""
+        with self._write():
+            self._set_meta(name, value)
+
     def _set_meta(self, key: str, value: str) -> None:
         self._db.table("meta").upsert({"key": key, "value": value}, pk="key")
 

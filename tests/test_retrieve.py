@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from answer_world import make_candidate, make_indexes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nongda.answer.retrieve import fuse, rerank, retrieve
+from nongda.answer.understand import understand
+from nongda.records import Hit
+from nongda.settings import AnswerSettings, SearchSettings
+
+
+def hits(*ids: str) -> list[Hit]:
+    return [Hit(i, 1.0) for i in ids]
+
+
+def test_fusion_sums_reciprocal_ranks():
+    fused = fuse({"bm25": hits("a", "b"), "dense": hits("b", "c")}, k=60)
+    assert [h.chunk_id for h in fused] == ["b", "a", "c"]
+    assert fused[0].score == pytest.approx(1 / 62 + 1 / 61)
+    assert fused[1].score == pytest.approx(1 / 61)
+
+
+def test_ties_in_fusion_are_ordered_by_chunk_id():
+    assert [h.chunk_id for h in fuse({"bm25": hits("z"), "dense": hits("a")}, k=60)] == ["a", "z"]
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdefgh"), unique=True))
+def test_fusion_keeps_every_hit_once_and_the_order_of_the_rankings_does_not_matter(one, other):
+    fused = fuse({"x": hits(*one), "y": hits(*other)}, k=60)
+    assert {h.chunk_id for h in fused} == set(one) | set(other)
+    assert len(fused) == len(set(one) | set(other))
+    assert fused == fuse({"y": hits(*other), "x": hits(*one)}, k=60)
+
+
+class Preferring:
+    """Scores a passage by whether it holds a word."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def score(self, question, passages):
+        return np.array([float(self.word in p) for p in passages], dtype=np.float32)
+
+
+@pytest.fixture
+def world(lexicon, embedder):
+    candidates = [
+        make_candidate(lexicon, "叶锈病的病斑在叶背，有橙黄色粉状孢子。", "aaaaaaaa#0"),
+        make_candidate(lexicon, "炭疽病使枝条回枯。", "bbbbbbbb#0", "咖啡炭疽病"),
+        make_candidate(lexicon, "采收红果，成熟一批采一批。", "cccccccc#0", "咖啡采收"),
+    ]
+    return make_indexes(candidates, lexicon, embedder)
+
+
+def run(question, world, lexicon, embedder, reranker=None, mode="hybrid", settings=None):
+    query = understand(question, [], lexicon, AnswerSettings())
+    return list(retrieve(query, world, embedder, reranker, settings or SearchSettings(), mode))
+
+
+def test_every_stage_reports_and_the_evidence_comes_with_fusion(world, lexicon, embedder):
+    stages = run("叶锈病的孢子", world, lexicon, embedder)
+    assert [s.name for s in stages] == ["bm25", "dense", "fuse", "rerank"]
+    assert stages[2].candidates[0].chunk.id == "aaaaaaaa#0"
+    assert stages[2].candidates[0].ranks == {"bm25": 1, "dense": 1}
+
+
+def test_the_reranker_decides_the_order(world, lexicon, embedder):
+    stages = run("叶锈病的孢子", world, lexicon, embedder, Preferring("采收红果"))
+    assert stages[-1].candidates[0].chunk.id == "cccccccc#0"
+
+
+def test_equal_scores_keep_the_fused_order(world, lexicon, embedder):
+    query = understand("叶锈病的孢子", [], lexicon, AnswerSettings())
+    fused = run("叶锈病的孢子", world, lexicon, embedder)[2].candidates
+    assert [c.chunk.id for c in rerank(query, fused, Preferring("没有的词"))] == [c.chunk.id for c in fused]
+
+
+@pytest.mark.parametrize("mode", ["bm25", "dense"])
+def test_one_channel_alone_uses_no_other(world, lexicon, embedder, mode):
+    stages = run("叶锈病的孢子", world, lexicon, embedder, mode=mode)
+    assert [s.name for s in stages] == [mode, "fuse", "rerank"]
+    assert all(set(c.ranks) == {mode} for c in stages[-1].candidates)
+
+
+def test_the_same_text_of_one_source_appears_once(lexicon, embedder):
+    twins = [make_candidate(lexicon, "叶锈病的孢子。", f"aaaaaaaa#{i}") for i in range(2)]
+    found = run("叶锈病", make_indexes(twins, lexicon, embedder), lexicon, embedder)[-1].candidates
+    assert len(found) == 1
+
+
+def test_an_empty_knowledge_base_gives_no_candidates(lexicon, embedder):
+    assert run("叶锈病", make_indexes([], lexicon, embedder), lexicon, embedder)[-1].candidates == ()

@@ -1,0 +1,54 @@
+from answer_world import make_candidate
+
+from nongda.answer.compress import score_evidence
+from nongda.answer.select import best_quotes, relevant
+from nongda.answer.understand import understand
+from nongda.settings import AnswerSettings
+
+
+def kept(lexicon, question, *candidates, cut=0.0):
+    query = understand(question, [], lexicon, AnswerSettings())
+    return [c.chunk.id for c in relevant(query, candidates, lexicon, cut)]
+
+
+def test_passages_of_another_crop_are_dropped(lexicon):
+    coffee = make_candidate(lexicon, "叶锈病喷波尔多液。", "aaaaaaaa#0", "咖啡叶锈病")
+    wheat = make_candidate(lexicon, "叶锈病喷三唑酮。", "bbbbbbbb#0", "小麦叶锈病")
+    assert kept(lexicon, "小麦叶锈病怎么治", coffee, wheat) == ["bbbbbbbb#0"]
+
+
+def test_a_crop_that_is_absent_leaves_nothing(lexicon):
+    assert kept(lexicon, "水稻叶锈病怎么治", make_candidate(lexicon, "叶锈病喷波尔多液。")) == []
+
+
+def test_a_kind_of_the_crop_counts_as_the_crop(lexicon):
+    candidate = make_candidate(lexicon, "叶背有黄粉。", title="小粒种咖啡管理")
+    assert kept(lexicon, "咖啡叶背有黄粉", candidate) == ["aaaaaaaa#0"]
+    assert kept(lexicon, "阿拉比卡叶背有黄粉", make_candidate(lexicon, "叶背有黄粉。", title="咖啡病害"))
+
+
+def test_a_passage_without_any_crop_may_answer_for_every_crop(lexicon):
+    candidate = make_candidate(lexicon, "稀释时先加水后加药。", title="安全用药")
+    assert kept(lexicon, "水稻打药怎么稀释", candidate) == ["aaaaaaaa#0"]
+
+
+def test_a_disease_or_product_no_passage_names_is_refused(lexicon):
+    candidate = make_candidate(lexicon, "叶锈病喷波尔多液。")
+    assert kept(lexicon, "咖啡炭疽病怎么治", candidate) == []
+    assert kept(lexicon, "三唑酮能治咖啡叶锈病吗", candidate) == []
+    assert kept(lexicon, "波尔多液能治咖啡叶锈病吗", candidate) == ["aaaaaaaa#0"]
+
+
+def test_passages_too_far_from_the_question_are_refused(lexicon):
+    far = make_candidate(lexicon, "叶锈病喷波尔多液。", dense=0.79)
+    assert kept(lexicon, "咖啡手机怎么充电", far, cut=0.80) == []
+    assert kept(lexicon, "咖啡手机怎么充电", far, cut=0.79) == ["aaaaaaaa#0"]
+
+
+def test_quotes_are_best_first_and_none_stands_inside_another(lexicon, embedder):
+    candidates = [make_candidate(lexicon, "喷波尔多液。每隔十天一次。", "aaaaaaaa#0"),
+                  make_candidate(lexicon, "叶锈病喷波尔多液。", "aaaaaaaa#1")]
+    query = understand("叶锈病喷波尔多液吗", [], lexicon, AnswerSettings())
+    quotes = best_quotes(score_evidence(query, candidates, embedder, lexicon), 3)
+    assert [q.evidence.text for q in quotes][0] == "叶锈病喷波尔多液。"
+    assert "喷波尔多液。" not in [q.evidence.text for q in quotes]

@@ -1,0 +1,77 @@
+import pytest
+from answer_world import make_candidate
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nongda.answer.cite import Support, marker, references, resolve, support
+from nongda.answer.compress import score_evidence, split_evidence
+from nongda.answer.understand import understand
+from nongda.answer.verify import quoted, unsupported
+from nongda.settings import AnswerSettings
+
+TEXT = "咖啡叶锈病发病初期喷0.5%～1%波尔多液，每隔10天喷一次，连喷3次。"
+
+
+def supported_by(lexicon, embedder, text, **options):
+    candidate = make_candidate(lexicon, text, **options)
+    query = understand("叶锈病", [], lexicon, AnswerSettings())
+    return Support(score_evidence(query, [candidate], embedder, lexicon)[0], 1.0)
+
+
+@pytest.mark.parametrize("sentence", [
+    "喷0.5%波尔多液。", "喷１％波尔多液。", "每隔10天喷一次。", "每隔十天一次。", "连喷三次，用0.5%至1%的波尔多液。",
+])
+def test_what_the_evidence_says_in_any_writing_passes(lexicon, embedder, sentence):
+    assert unsupported(sentence, supported_by(lexicon, embedder, TEXT), lexicon) == []
+
+
+@pytest.mark.parametrize(("sentence", "wrong"), [
+    ("喷2%波尔多液。", ["2%"]),
+    ("每隔7天喷一次。", ["7天"]),
+    ("每隔10克喷一次。", ["10克"]),
+    ("喷三唑酮0.5%。", ["三唑酮"]),
+    ("水稻每隔10天喷一次。", ["水稻"]),
+    ("炭疽病连喷3次。", ["炭疽病"]),
+])
+def test_other_numbers_units_and_names_are_named(lexicon, embedder, sentence, wrong):
+    assert unsupported(sentence, supported_by(lexicon, embedder, TEXT), lexicon) == wrong
+
+
+@given(st.integers(min_value=0, max_value=100_000))
+def test_no_number_of_days_but_the_evidence_s_own_passes(lexicon, number):
+    from conftest import HashEmbedder
+    wrong = unsupported(f"每隔{number}天喷一次。", supported_by(lexicon, HashEmbedder(), TEXT), lexicon)
+    assert (wrong == []) == (number == 10)
+
+
+def test_a_table_row_is_checked_with_the_unit_of_its_header(lexicon, embedder):
+    table = "| 树龄 | 尿素（克/株） |\n| --- | --- |\n| 2年 | 100克 |"
+    best = supported_by(lexicon, embedder, table, kind="table")
+    assert unsupported("尿素100克。", best, lexicon) == []
+    assert unsupported("尿素200克。", best, lexicon) == ["200克"]
+
+
+def test_the_sentence_that_says_it_supports_best(lexicon, embedder):
+    candidates = [make_candidate(lexicon, "采收红果。叶锈病喷波尔多液。", "aaaaaaaa#4")]
+    query = understand("叶锈病", [], lexicon, AnswerSettings())
+    evidence = score_evidence(query, candidates, embedder, lexicon)
+    sentence = "叶锈病要喷波尔多液"
+    best = support(frozenset(lexicon.tokens(sentence)), embedder.embed_queries([sentence])[0], evidence)
+    assert best.scored.evidence.text == "叶锈病喷波尔多液。"
+    assert 0 <= best.score <= 1
+
+
+def test_no_evidence_supports_nothing(embedder):
+    assert support(frozenset({"a"}), embedder.embed_queries(["a"])[0], []) is None
+
+
+def test_a_citation_resolves_to_place_and_verbatim_words(lexicon):
+    candidate = make_candidate(lexicon, TEXT, "aaaaaaaa#4", heading=("防治",))
+    citation = resolve(split_evidence(candidate)[0], candidate)
+    assert (citation.id, citation.quote, citation.heading) == ("aaaaaaaa#4", TEXT, ("防治",))
+    assert marker("aaaaaaaa#4") == "[aaaaaaaa#4]"
+    assert references([candidate]) == "参考资料：[aaaaaaaa#4]"
+
+
+def test_a_quote_ends_as_a_sentence_and_loses_its_list_mark(lexicon, embedder):
+    assert quoted(supported_by(lexicon, embedder, "- 清除病叶").scored) == "清除病叶。"
