@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from charset_normalizer import from_bytes
@@ -11,7 +12,7 @@ from charset_normalizer import from_bytes
 from nongda.documents.lines import ends_sentence, is_list_item, join_lines, numbered_heading, width
 from nongda.documents.outline import Heading, Item, assemble
 from nongda.errors import DocumentError
-from nongda.records import Block, DocumentMeta, ParsedDocument
+from nongda.records import Block, BlockKind, DocumentMeta, ParsedDocument
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -52,25 +53,44 @@ def decode(data: bytes, name: str) -> str:
 def text_items(lines: list[str]) -> list[Item]:
     """Return headings, lists and paragraphs of lines; broken lines of one paragraph stay parted by `\\n`."""
     full = _wrap_width(lines)
-    items: list[Item] = []
-    open_item = False  # whether the next line may belong to the last block
-    for position, line in enumerate(lines):
+    found: list[Heading | _Piece] = []
+    is_open = False  # whether the next line may belong to the last piece
+    after_blank = True
+    for line in lines:
         text = line.strip()
         if not text:
-            open_item = False
+            is_open, after_blank = False, True
             continue
-        continues = open_item and not _starts_paragraph(line)
-        heading = None if continues else numbered_heading(text)
+        last = found[-1] if found else None
+        listed = last if isinstance(last, _Piece) and last.kind == "list" and not after_blank else None
+        heading = None if is_open else numbered_heading(text)
         if heading is not None:
-            items.append(Heading(*heading, numbered=True))
+            found.append(Heading(*heading, numbered=True))
         elif is_list_item(text):
-            _append_list_item(items, text, apart=position > 0 and not lines[position - 1].strip())
-        elif continues:
-            _continue_last(items, text)
+            if listed is None:
+                found.append(listed := _Piece("list", []))
+            listed.lines.append(text)
+        elif is_open and isinstance(last, _Piece) and not _is_indented(line):
+            last.add(text)
         else:
-            items.append(Block(text))
-        open_item = heading is None and _is_broken(text, full)
-    return items
+            found.append(_Piece("paragraph", [text]))
+        is_open, after_blank = heading is None and _is_broken(text, full), False
+    return [p if isinstance(p, Heading) else Block("\n".join(p.lines), p.kind) for p in found]
+
+
+@dataclass
+class _Piece:
+    """A block in the making."""
+
+    kind: BlockKind
+    lines: list[str]
+
+    def add(self, line: str) -> None:
+        """Add a line that goes on where the last one broke off."""
+        if self.kind == "list":
+            self.lines[-1] = join_lines([self.lines[-1], line])
+        else:
+            self.lines.append(line)
 
 
 def _try(data: bytes, encoding: str) -> str | None:
@@ -145,24 +165,5 @@ def _is_broken(text: str, full: int) -> bool:
     return full > 0 and width(text) >= 0.85 * full and not ends_sentence(text)
 
 
-def _starts_paragraph(line: str) -> bool:
+def _is_indented(line: str) -> bool:
     return line.startswith(("\u3000", "  ", "\t"))
-
-
-def _append_list_item(items: list[Item], text: str, apart: bool) -> None:
-    last = items[-1] if items else None
-    if isinstance(last, Block) and last.kind == "list" and not apart:
-        items[-1] = Block(last.text + "\n" + text, "list")
-    else:
-        items.append(Block(text, "list"))
-
-
-def _continue_last(items: list[Item], text: str) -> None:
-    last = items[-1]
-    if not isinstance(last, Block):
-        raise TypeError("only a block can be continued")
-    if last.kind == "list":
-        done, _, item = last.text.rpartition("\n")
-        items[-1] = Block((done + "\n" if done else "") + join_lines([item, text]), "list")
-    else:
-        items[-1] = Block(last.text + "\n" + text)

@@ -1,0 +1,242 @@
+"""Semantic chunks: passages of a document that speak of one thing, in the document's own words.
+
+Steps:
+1. Blocks under the same headings are a section. A section too short to stand alone joins the next one under
+   the same parent; both heading lines then stand in the text.
+2. A table is a chunk of its own, under its caption; a long one is sliced by rows, the header repeated.
+3. The rest of a section is split into sentences, over-long ones into clauses. Sentences that need their
+   predecessor (其, 但, 因此; a list after its lead-in) form a group with it.
+4. The sentences of the whole document are embedded in one call.
+5. Walking over the groups, a new chunk starts where neighbouring sentences are less alike than the cut and
+   the chunk is long enough, or where it would grow too long. A short tail joins its predecessor.
+Without an embedder, windows of fixed length that end at sentence ends replace steps 4 and 5.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongda.documents.sentences import Unit, text_of, units_of
+from nongda.documents.tables import slice_table
+from nongda.records import Block, BlockKind, ChunkDraft
+from nongda.settings import ChunkSettings
+
+CHUNKER_VERSION = 1
+
+Embed = Callable[[list[str]], NDArray[np.float32]]
+_TAIL_STRETCH = 1.25  # of max_length: what a chunk may reach when it takes in a short tail
+_TABLE_WHOLE = 2  # of max_length: a table is more useful whole
+_MAX_CAPTION = 100  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    heading: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    merged: bool = False
+
+    @property
+    def length(self) -> int:
+        return sum(len(block.text) + 1 for block in self.blocks) - 1
+
+    @property
+    def has_table(self) -> bool:
+        return any(block.kind == "table" for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Units between two tables or section borders; `whole` where there is nothing to cut."""
+
+    heading: tuple[str, ...]
+    units: list[Unit]
+    whole: bool
+
+
+def chunk_blocks(blocks: Sequence[Block], settings: ChunkSettings, embed: Embed | None) -> list[ChunkDraft]:
+    """Return the chunks of a document in reading order.
+
+    `embed` maps n sentences to (n, dim) float32, L2-normalised; None means sliding windows.
+    """
+    parts = [part for section in _sections(blocks, settings) for part in _parts(section, settings)]
+    similarities = _similarities(parts, embed) if embed is not None else {}
+    chunks: list[ChunkDraft] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, ChunkDraft):
+            chunks.append(part)
+        elif part.whole:
+            chunks.append(_draft(part.heading, part.units))
+        elif embed is None:
+            chunks.extend(_windows(part, settings))
+        else:
+            chunks.extend(_semantic(part, similarities[number], settings))
+    return chunks
+
+
+def _sections(blocks: Sequence[Block], settings: ChunkSettings) -> list[_Section]:
+    sections: list[_Section] = []
+    for heading, group in groupby((b for b in blocks if b.text.strip()), key=lambda block: block.heading):
+        section = _Section(heading, tuple(group))
+        if not sections or sections[-1].length >= settings.min_length:
+            sections.append(section)
+        elif joined := _joined(sections[-1], section, settings.max_length):
+            sections[-1] = joined
+        else:
+            _join_backwards(sections, settings)
+            sections.append(section)
+    _join_backwards(sections, settings)
+    return sections
+
+
+def _join_backwards(sections: list[_Section], settings: ChunkSettings) -> None:
+    """Let a last section that is short and found no successor join its predecessor, if that was joined too."""
+    if len(sections) > 1 and sections[-1].length < settings.min_length and sections[-2].merged:
+        joined = _joined(sections[-2], sections[-1], settings.max_length)
+        if joined is not None:
+            sections[-2:] = [joined]
+
+
+def _joined(last: _Section, section: _Section, max_length: int) -> _Section | None:
+    """Return both sections as one, or None where they do not belong together or grow too long."""
+    if last.has_table or section.has_table or section.merged or not section.heading:
+        return None
+    parent = section.heading[:-1]
+    # The text before a document's first heading stays apart: it speaks of the whole document.
+    is_intro = last.heading == parent and (last.merged or parent != ())
+    if not is_intro and (last.merged or not last.heading or last.heading[:-1] != parent):
+        return None
+    first = last.blocks if is_intro else (_heading_line(last), *last.blocks)
+    joined = _Section(parent, (*first, _heading_line(section), *section.blocks), merged=True)
+    return joined if joined.length <= max_length else None
+
+
+def _heading_line(section: _Section) -> Block:
+    return Block(section.heading[-1], "paragraph", section.blocks[0].page)
+
+
+def _parts(section: _Section, settings: ChunkSettings) -> Iterator[_Run | ChunkDraft]:
+    """Yield the tables of a section as chunks and the text between them as runs."""
+    text: list[Block] = []
+    for block in section.blocks:
+        if block.kind != "table":
+            text.append(block)
+            continue
+        caption = text.pop() if text and _is_caption(text[-1]) else None
+        yield from _run(section, text, settings)
+        text = []
+        whole = _TABLE_WHOLE * settings.max_length
+        page = caption.page if caption is not None else block.page
+        for piece in slice_table(block.text, caption.text if caption else "", whole, settings.max_length):
+            yield ChunkDraft(piece, "table", page, section.heading)
+    yield from _run(section, text, settings)
+
+
+def _is_caption(block: Block) -> bool:
+    text = block.text.strip()
+    return (
+        block.kind == "paragraph" and len(text) <= _MAX_CAPTION and "\n" not in text
+        and (text.startswith(("表", "附表", "续表")) or text.endswith(("：", ":")) or "下表" in text)
+    )
+
+
+def _run(section: _Section, blocks: Sequence[Block], settings: ChunkSettings) -> Iterator[_Run]:
+    units = units_of(blocks, settings.max_sentence)
+    if units:
+        length = len(text_of(units))
+        # Under two minimum lengths any cut would leave a tail that joins again.
+        whole = length <= settings.max_length and (section.merged or length < 2 * settings.min_length)
+        yield _Run(section.heading, units, whole)
+
+
+def _similarities(parts: Sequence[_Run | ChunkDraft], embed: Embed) -> dict[int, NDArray[np.float32]]:
+    """Return per part (by its number) the cosine of each unit with the next one, shape (n - 1,)."""
+    runs = {n: part for n, part in enumerate(parts) if isinstance(part, _Run) and not part.whole}
+    if not runs:
+        return {}
+    vectors = embed([unit.text for run in runs.values() for unit in run.units])
+    ends = list(accumulate(len(run.units) for run in runs.values()))
+    result = {}
+    for (number, run), end in zip(runs.items(), ends, strict=True):
+        own = vectors[end - len(run.units):end]
+        result[number] = np.einsum("ij,ij->i", own[:-1], own[1:])
+    return result
+
+
+def _semantic(run: _Run, similarity: NDArray[np.float32], settings: ChunkSettings) -> Iterator[ChunkDraft]:
+    borders = _borders(run.units, similarity, settings)
+    for start, end in pairwise(borders):
+        yield _draft(run.heading, run.units[_overlap_start(run.units, start, settings.overlap):end])
+
+
+def _borders(units: Sequence[Unit], similarity: NDArray[np.float32], settings: ChunkSettings) -> list[int]:
+    """Return the unit numbers at which chunks begin, and the end of the last one."""
+    groups = _groups(units, settings.max_length - settings.min_length)
+    borders = [0]
+    for first, end in pairwise(groups):
+        if first == 0:
+            continue
+        is_long_enough = len(text_of(units[borders[-1]:first])) >= settings.min_length
+        is_full = len(text_of(units[borders[-1]:end])) > settings.max_length
+        if is_full or (is_long_enough and similarity[first - 1] < settings.similarity_cut):
+            borders.append(first)
+    if len(borders) > 1:
+        tail = len(text_of(units[borders[-1]:]))
+        stretched = len(text_of(units[borders[-2]:]))
+        if tail < settings.min_length and stretched <= _TAIL_STRETCH * settings.max_length:
+            borders.pop()
+    return [*borders, len(units)]
+
+
+def _groups(units: Sequence[Unit], limit: int) -> list[int]:
+    """Return where groups of sentences that need each other begin, and the number of units."""
+    starts = [0]
+    for number in range(1, len(units)):
+        fits = len(text_of(units[starts[-1]:number + 1])) <= limit
+        if not (units[number].bound and fits):
+            starts.append(number)
+    return [*starts, len(units)]
+
+
+def _overlap_start(units: Sequence[Unit], start: int, overlap: int) -> int:
+    end = start
+    while start > 0 and len(text_of(units[start - 1:end])) <= overlap:
+        start -= 1
+    return start
+
+
+def _windows(run: _Run, settings: ChunkSettings) -> Iterator[ChunkDraft]:
+    """Yield windows over the text; they begin and end at sentences where one is near enough."""
+    text = text_of(run.units)
+    ends = [end - len(run.units[0].glue) for end in accumulate(len(u.glue) + len(u.text) for u in run.units)]
+    starts = [end - len(unit.text) for end, unit in zip(ends, run.units, strict=True)]
+    start = 0
+    while start < len(text):
+        end = len(text)
+        if start + settings.window < len(text):
+            end = max(start + 1, _snap(start + settings.window, ends, settings.window_snap))
+        first = max(0, bisect_right(starts, start) - 1)
+        last = bisect_right(starts, end - 1)
+        yield ChunkDraft(text[start:end].strip(), _kind(run.units[first:last]), run.units[first].page, run.heading)
+        following = _snap(end - settings.window_overlap, starts, settings.window_snap)
+        start = following if end < len(text) and following > start else end
+
+
+def _snap(place: int, boundaries: Sequence[int], reach: int) -> int:
+    """Return the boundary nearest to the place, or the place itself where none is within reach."""
+    number = bisect_right(boundaries, place)
+    nearest = min(boundaries[max(0, number - 1):number + 1], key=lambda boundary: abs(boundary - place))
+    return nearest if abs(nearest - place) <= reach else place
+
+
+def _draft(heading: tuple[str, ...], units: Sequence[Unit]) -> ChunkDraft:
+    return ChunkDraft(text_of(units), _kind(units), units[0].page, heading)
+
+
+def _kind(units: Sequence[Unit]) -> BlockKind:
+    return "list" if all(unit.kind == "list" for unit in units) else "paragraph"
