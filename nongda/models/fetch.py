@@ -155,7 +155,7 @@ class _Job:
         source.unlink()
 
     def fetch_file(self, file: WeightFile, before: int, total: int) -> Path:
-        """Try the sources in order. Raises SourceUnavailable when none has it, WeightsError for a wrong one."""
+        """Try the sources in order. Raises SourceUnavailable when none has it, WeightsError for a bad one."""
         partial = self.partial / Path(file.path).name
         partial.mkdir(parents=True, exist_ok=True)
         self._check_space(file, partial)

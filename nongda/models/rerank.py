@@ -1,0 +1,141 @@
+"""Orders passages by how well they answer a question: token by token, or with a cross-encoder."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+from tokenizers import Encoding, Tokenizer
+
+from nongda.errors import WeightsError
+from nongda.models.embed import Embedder
+from nongda.models.onnx import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    encodable,
+    open_session,
+    open_tokenizer,
+    run_batches,
+)
+
+Scores = npt.NDArray[np.float32]
+CACHED_PASSAGES = 256  # about 50 MB for chunks of 300 characters
+WINDOW_OVERLAP = 0.25  # of a window, so that a sentence cut by one window is whole in the next
+
+
+class Reranker(Protocol):
+    """Scores passages against a question."""
+
+    name: str
+
+    def score(self, question: str, passages: Sequence[str]) -> Scores:
+        """Return one score per passage, (n,) float32, higher is better."""
+        ...
+
+
+class LateInteraction:
+    """MaxSim over the embedder's token vectors (Khattab and Zaharia 2020, ColBERT), without any training."""
+
+    def __init__(self, embedder: Embedder, cache_size: int = CACHED_PASSAGES) -> None:
+        self.name = f"late-interaction ({embedder.name})"
+        self._embedder = embedder
+        self._cache_size = cache_size
+        self._cache: OrderedDict[str, npt.NDArray[np.float16]] = OrderedDict()
+
+    def score(self, question: str, passages: Sequence[str]) -> Scores:
+        """Return the mean over the question's tokens of the best cosine in each passage, (n,) float32.
+
+        A question or a passage without tokens scores 0.
+        """
+        asked = self._embedder.token_vectors([question], "query")[0]
+        scores = np.zeros(len(passages), np.float32)
+        if not len(asked):
+            return scores
+        for number, vectors in enumerate(self._vectors(passages)):
+            if len(vectors):
+                scores[number] = (asked @ vectors.T.astype(np.float32)).max(axis=1).mean()
+        return scores
+
+    def _vectors(self, passages: Sequence[str]) -> list[npt.NDArray[np.float16]]:
+        missing = [text for text in dict.fromkeys(passages) if text not in self._cache]
+        fresh = self._embedder.token_vectors(missing, "passage")
+        made = {text: rows.astype(np.float16) for text, rows in zip(missing, fresh, strict=True)}
+        found = [made[text] if text in made else self._cache[text] for text in passages]
+        for text, rows in zip(passages, found, strict=True):
+            self._cache[text] = rows
+            self._cache.move_to_end(text)
+        while len(self._cache) > self._cache_size:
+            self._cache.popitem(last=False)
+        return found
+
+
+class CrossEncoder:
+    """An ONNX sequence classifier over (question, passage) pairs, with one, two or three outputs."""
+
+    def __init__(
+        self, name: str, session: onnxruntime.InferenceSession, tokenizer: Tokenizer, max_tokens: int = 512
+    ) -> None:
+        outputs = session.get_outputs()[0].shape[-1]
+        if isinstance(outputs, int) and outputs not in (1, 2, 3):
+            raise WeightsError(f"重排模型 {name} 有 {outputs} 个输出，只支持 1 到 3 个：请换一个重排模型")
+        self.name = name
+        self._session = session
+        self._tokenizer = tokenizer
+        self._room = max_tokens - tokenizer.num_special_tokens_to_add(is_pair=True)
+
+    @classmethod
+    def load(cls, folder: Path, threads: int = 0, max_tokens: int = 512) -> CrossEncoder:
+        """Load model.onnx and tokenizer.json of a folder. Raises WeightsError when one is unusable."""
+        tokenizer = open_tokenizer(folder / TOKENIZER_FILE)
+        return cls(folder.name, open_session(folder / MODEL_FILE, threads), tokenizer, max_tokens)
+
+    def score(self, question: str, passages: Sequence[str]) -> Scores:
+        """Return the relevance of each passage, (n,) float32; of a long passage the best window counts."""
+        pairs, owners = [], []
+        for number, passage in enumerate(passages):
+            for pair in self._pairs(question, passage):
+                pairs.append(pair)
+                owners.append(number)
+        scores = np.full(len(passages), -np.inf, np.float32)
+        for index, logits in run_batches(self._session, [p.ids for p in pairs], [p.type_ids for p in pairs]):
+            owner = owners[index]
+            scores[owner] = max(scores[owner], relevance(logits))
+        return scores
+
+    def _pairs(self, question: str, passage: str) -> list[Encoding]:
+        """Encode the pair in as many windows as the passage needs beside the question."""
+        body = self._encode(passage)
+        # A short passage leaves more room for the question; half the window is always the question's to use.
+        asked = self._shortened(self._encode(question), max(self._room // 2, self._room - len(body.ids)))
+        size = self._room - len(asked.ids)
+        body.truncate(size, stride=int(size * WINDOW_OVERLAP))
+        return [self._tokenizer.post_process(asked, part) for part in (body, *body.overflowing)]
+
+    def _shortened(self, encoding: Encoding, budget: int) -> Encoding:
+        """Keep the start and the end of a question that is too long: the request stands in one of them."""
+        if len(encoding.ids) <= budget:
+            return encoding
+        start, end = copy.copy(encoding), copy.copy(encoding)
+        start.truncate(budget - budget // 2)
+        end.truncate(budget // 2, direction="left")
+        return Encoding.merge([start, end], growing_offsets=False)
+
+    def _encode(self, text: str) -> Encoding:
+        return self._tokenizer.encode(encodable(text), add_special_tokens=False)
+
+
+def relevance(logits: npt.NDArray[np.float32]) -> float:
+    """Turn a classifier's outputs into one log-odds: the last class (relevant, entailed) against the others.
+
+    One output is that number already.
+    """
+    row = np.atleast_1d(logits).astype(np.float64)
+    if len(row) == 1:
+        return float(row[0])
+    return float(row[-1] - np.logaddexp.reduce(row[:-1]))
