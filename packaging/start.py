@@ -63,27 +63,33 @@ def run_app(argv: list[str], root: Path) -> int:
     """Set up what is missing and open the page."""
     parser = argparse.ArgumentParser(prog="start.py", allow_abbrev=False, description="准备并打开农答；"
                                      "start.py test 运行测试（set up and open NongDa; test: run its tests）")
-    parser.add_argument("--profile", choices=("lite", "standard", "auto"), default="auto",
+    parser.add_argument("--profile", choices=("lite", "standard", "high", "auto"), default="auto",
                         help="模型档位，auto 按可用内存和磁盘（which models）")
     parser.add_argument("--data", help="资料库文件夹（data folder）")
     options, rest = parser.parse_known_args(argv)
     shared = ["--profile", options.profile] + (["--data", options.data] if options.data else [])
     python = prepare(root, ["requirements.txt"])
-    code = call([python, "app.py", "setup", *shared], root, child_env(os.environ))
+    app = [python, str(root / "app.py")]
+    code = call([*app, "setup", *shared], child_env(os.environ))
     if code:
         return code
-    return call([python, "app.py", "serve", *shared, *rest], root, child_env(os.environ, offline=True))
+    try:
+        return call([*app, "serve", *shared, *rest], child_env(os.environ, offline=True))
+    except KeyboardInterrupt:  # the usual way to close the page
+        say("\n农答已关闭（closed）")
+        return 0
 
 
 def run_tests(argv: list[str], root: Path) -> int:
     """Set up what is missing, run the checks and the tests; the code is pytest's, or 1 for a failed check."""
     python = prepare(root, ["requirements.txt", "requirements-dev.txt"])
-    code = call([python, "app.py", "setup", "--profile", "lite"], root, child_env(os.environ))
+    os.chdir(root)
+    code = call([python, "app.py", "setup", "--profile", "lite"], child_env(os.environ))
     if code:
         return code
     env = child_env(os.environ, proxies=False)
-    checks = [call([python, "-m", *check], root, env) for check in (["ruff", "check", "."], ["mypy"])]
-    code = call([python, "-m", "pytest", "--cov=nongda", *argv], root, env)
+    checks = [call([python, "-m", *check], env) for check in (["ruff", "check", "."], ["mypy"])]
+    code = call([python, "-m", "pytest", "--cov=nongda", *argv], env)
     return code or max(map(bool, checks))
 
 
@@ -110,9 +116,9 @@ def child_env(environ: os._Environ[str] | dict[str, str], proxies: bool = True,
     return env
 
 
-def call(command: list[str], root: Path, env: dict[str, str]) -> int:
+def call(command: list[str], env: dict[str, str]) -> int:
     """Run a child in the foreground and return its exit code; when we are stopped, it ends first."""
-    with subprocess.Popen(command, cwd=root, env=env) as child:
+    with subprocess.Popen(command, env=env) as child:
         try:
             return child.wait()
         except KeyboardInterrupt as stop:
@@ -219,7 +225,8 @@ def install(root: Path, python: str, name: str) -> None:
     log = root / ".venv" / "install.log"
     env = child_env(os.environ)
     say(f"安装 {name} 里的软件包，记录在 {log}（installing packages）")
-    tasks = [["--progress-bar", "raw", "--constraint", str(base), "--requirement", str(root / name)]]
+    bounds = [] if name == base.name else ["--constraint", str(base)]
+    tasks = [["--progress-bar", "raw", *bounds, "--requirement", str(root / name)]]
     if probe(python).split()[1] != wanted:
         tasks.insert(0, [f"pip=={wanted}"])
     for task in tasks:

@@ -15,8 +15,10 @@ from pathlib import Path
 from nongda.errors import WeightsError
 
 GB = 1_000_000_000
-COMFORT = 6 * GB  # free memory from which "auto" takes the standard profile
-MIN_MEMORY = {"lite": int(1.5 * GB), "standard": 3 * GB}  # model, context, embedder and page together
+# Free memory, best profile first: what "auto" wants to see, and the least with which it works at all
+# (model, context, embedder and page together).
+COMFORT = {"high": 10 * GB, "standard": 6 * GB, "lite": int(1.5 * GB)}
+MIN_MEMORY = {"high": 7 * GB, "standard": 3 * GB, "lite": int(1.5 * GB)}
 DISK_RESERVE = GB // 2  # for the knowledge base, beside the weights
 DISK_FACTOR = 2  # the weights exist twice while they are being put together
 _WINDOWS_FEATURES = {"sse4_2": 38, "avx": 39, "avx2": 40}  # PF_*_INSTRUCTIONS_AVAILABLE
@@ -119,25 +121,25 @@ def choose_profile(
 ) -> tuple[str, str]:
     """The profile to use and one sentence that says why; `missing` is bytes still to fetch per profile.
 
-    "auto" keeps a profile that is already complete, so that a later start needs no network; otherwise
+    "auto" keeps to profiles that are already complete, so that a later start needs no network; otherwise
     it takes standard from 6 GB of free memory if the disk allows, else lite. Raises WeightsError when
     memory or disk does not suffice.
     """
     if requested != "auto":
         _require(requested, missing[requested], free_memory, disk)
         return requested, f"使用 {requested} 档（按您的选择；可用内存 {_gb(free_memory)}）"
-    complete = [name for name in ("standard", "lite") if not missing[name]]
-    usable = [name for name in complete if free_memory >= MIN_MEMORY[name]]
-    if len(usable) == 1 and len(complete) == 1:
-        return usable[0], f"使用 {usable[0]} 档：它的模型已经备好，可用内存 {_gb(free_memory)}"
-    if free_memory >= COMFORT and disk >= _disk_need(missing["standard"]):
+    complete = [name for name in COMFORT if missing.get(name) == 0]
+    fitting = ([name for name in complete if free_memory >= COMFORT[name]]
+               + [name for name in complete[-1:] if free_memory >= MIN_MEMORY[name]])
+    if fitting:
+        return fitting[0], f"使用 {fitting[0]} 档：它的模型已经备好，可用内存 {_gb(free_memory)}"
+    if free_memory >= COMFORT["standard"] and disk >= _disk_need(missing["standard"]):
         return "standard", f"使用 standard 档：可用内存 {_gb(free_memory)}，够用"
     _require("lite", missing["lite"], free_memory, disk)
-    if free_memory < COMFORT:
-        reason = f"可用内存 {_gb(free_memory)}，不到 standard 档要的 {_gb(COMFORT)}"
-    else:
-        reason = f"磁盘只剩 {_gb(disk)}，standard 档要 {_gb(_disk_need(missing['standard']))}"
-    return "lite", f"使用 lite 档：{reason}"
+    short = (f"可用内存 {_gb(free_memory)}，standard 档要 {_gb(COMFORT['standard'])}"
+             if free_memory < COMFORT["standard"]
+             else f"磁盘只剩 {_gb(disk)}，standard 档要 {_gb(_disk_need(missing['standard']))}")
+    return "lite", f"使用 lite 档：{short}"
 
 
 def _disk_need(missing: int) -> int:
