@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import queue
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import unicodedata
 from collections import deque
 from pathlib import Path
 
@@ -95,7 +97,8 @@ class Progress:
         elif match := re.match(r"Installing collected packages: (.*)", line):
             self._start(f"安装 {len(match[1].split(','))} 个软件包（installing）")
         elif "Retrying (" in line:
-            self._start("没有连上，正在重试（retrying）")
+            if "重试" not in self.task:
+                self._start("没有连上，正在重试（no connection, retrying）")
         elif re.match(r"\s*(Collecting|Preparing|Installing build|Getting requirements|Processing)", line):
             if self.task.startswith(("下载", "编译")):
                 self._start("查找软件包（resolving）")
@@ -119,7 +122,7 @@ class Progress:
         """Write the state when it is time to: often on a terminal, seldom in a pipe."""
         now = time.monotonic()
         if self.terminal and now - self.shown >= 0.2:
-            print("\r\033[K" + self.text(now)[:100], end="", flush=True)
+            print("\r" + fit(self.text(now)), end="", flush=True)
             self.shown = now
         elif not self.terminal and (self.fresh or now - self.shown >= TICK):
             print(self.text(now), flush=True)
@@ -128,12 +131,24 @@ class Progress:
     def close(self) -> None:
         """Leave the moving line."""
         if self.terminal:
-            print("\r\033[K", end="", flush=True)
+            print("\r" + fit("") + "\r", end="", flush=True)
 
 
 def clock(seconds: float) -> str:
     """A duration as minutes and seconds, such as 7:05."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def fit(text: str, columns: int = 0) -> str:
+    """Text cut or filled to one line of a terminal, less one column; Chinese characters take two."""
+    room = (columns or shutil.get_terminal_size().columns) - 1
+    kept = ""
+    for character in text:
+        wide = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if wide > room:
+            break
+        kept, room = kept + character, room - wide
+    return kept + " " * room
 
 
 def _pump(child: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:

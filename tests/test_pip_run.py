@@ -45,6 +45,19 @@ def test_the_next_step_forgets_the_last_ones_figures():
     assert progress.text(progress.began + 3) == "安装 3 个软件包（installing），已用 0:03"
 
 
+def test_a_line_fits_the_terminal_in_chinese_too():
+    assert pip_run.fit("下载 a", 10) == "下载 a   "  # 2+2+1+1 columns of 9, and three spaces
+    assert pip_run.fit("下载软件包", 8) == "下载软 "  # 6 columns of 7; the next character needs two
+    assert pip_run.fit("", 4) == "   "
+
+
+def test_retries_count_from_the_first_one():
+    progress = lines("WARNING: Retrying (Retry(total=4))")
+    progress.began -= 30
+    progress.read("WARNING: Retrying (Retry(total=3))")
+    assert progress.text(progress.began + 31).endswith("，已用 0:31")
+
+
 @pytest.mark.parametrize(("output", "words"), [
     (["WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(Temporary failure in "
       "name resolution)'", "ERROR: No matching distribution found for demo==1.0"], "没有网络"),
