@@ -12,3 +12,14 @@ document.addEventListener("click", (event) => {
   card.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
   card.querySelector("summary").focus({ preventScroll: true });
 });
+
+// The conversation follows a growing answer, unless the reader has scrolled up to read.
+let following = true;
+document.addEventListener("scroll", (event) => {
+  const talk = event.target;
+  if (talk.id === "talk") following = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 60;
+}, true);
+new MutationObserver((changes) => {
+  const talk = document.getElementById("talk");
+  if (talk && following && changes.some((change) => talk.contains(change.target))) talk.scrollTop = talk.scrollHeight;
+}).observe(document.documentElement, { childList: true, subtree: true, characterData: true });

@@ -187,7 +187,10 @@ class Desk:
     def confirm(self, doc_id: str | None, language: Language) -> tuple[str, bool]:
         """Return the question to put before removing, and whether there is one to put."""
         texts = TEXTS[language]
-        document = next((d for d in self.engine.documents() if d.id == doc_id), None)
+        try:
+            document = next((d for d in self.engine.documents() if d.id == doc_id), None)
+        except NongDaError as failure:
+            return render.notice(str(failure), "error"), False
         if document is None:
             return render.notice(texts["remove_nothing"], "error"), False
         return render.notice(texts["remove_question"].format(title=title_of(document)), "ask"), True

@@ -28,6 +28,7 @@ UPLOAD_LIMIT = "500mb"  # one file; a scanned handbook is about 100 MB
 WEB = Path(__file__).resolve().parents[2] / "assets" / "web"
 FONTS = ("Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Microsoft YaHei", "PingFang SC",
          "WenQuanYi Micro Hei", "system-ui", "sans-serif")
+GREEN, DARK_GREEN = "#2f7d4f", "#22603b"
 I18N = gr.I18n(**{"zh": TEXTS["zh"], "zh-CN": TEXTS["zh"], "zh-TW": TEXTS["zh"], "en": TEXTS["en"]})
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
 Updates = tuple[Any, ...]
@@ -86,8 +87,7 @@ def start(engine: DeskEngine, port: int) -> Running:
         quiet=True, share=False, show_error=False, footer_links=[], run_history=False,
         enable_monitoring=False, ssr_mode=False, mcp_server=False, pwa=False, num_workers=0, max_file_size=UPLOAD_LIMIT,
         i18n=I18N,
-        theme=gr.themes.Soft(primary_hue="green", neutral_hue="stone", font=FONTS, font_mono=("monospace",),
-                             text_size="lg"),
+        theme=_theme(),
         css=(WEB / "desk.css").read_text(encoding="utf-8"), head=_head(engine),
         app_kwargs={"middleware": middleware},
     )
@@ -132,11 +132,11 @@ def _ask_tab(desk: Desk) -> list[Any]:
     """Build the conversation; returns the components that `_chat` fills, in its order."""
     with gr.Row(elem_id="desk"):
         with gr.Column(scale=6, min_width=320, elem_id="conversation"):
-            talk = gr.HTML(render.transcript((), TEXTS["zh"]), elem_id="talk", autoscroll=True)
+            talk = gr.HTML(render.transcript((), TEXTS["zh"]), elem_id="talk")
             with gr.Row(elem_id="starters") as starters:
                 chips = [gr.Button(I18N(key), size="sm", elem_classes="chip") for key in STARTERS]
             question = gr.Textbox(placeholder=I18N("question_hint"), label=I18N("question"), show_label=False,
-                                  lines=1, max_lines=5, autofocus=True, elem_id="question")
+                                  container=False, lines=1, max_lines=5, autofocus=True, elem_id="question")
             with gr.Row(elem_id="actions"):
                 ask = gr.Button(I18N("ask"), variant="primary", elem_id="ask")
                 stop = gr.Button(I18N("stop"), interactive=False, elem_id="stop")
@@ -253,6 +253,15 @@ def _session(request: gr.Request) -> str:
 
 def _language(request: gr.Request) -> Language:
     return language_of(request.headers.get("accept-language", ""))
+
+
+def _theme() -> gr.themes.Base:
+    theme = gr.themes.Soft(primary_hue="green", neutral_hue="stone", text_size="lg", font=FONTS,
+                           font_mono=("monospace",))
+    return theme.set(button_primary_background_fill=GREEN, button_primary_background_fill_hover=DARK_GREEN,
+                     button_primary_background_fill_dark=GREEN, block_label_text_color=GREEN,
+                     block_title_text_color=GREEN, block_title_background_fill="transparent",
+                     block_title_padding="0", color_accent=GREEN)
 
 
 def _head(engine: DeskEngine) -> str:

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 HOST = "127.0.0.1"
 PORTS_TRIED = 100
+ANSWER_SECONDS = 3.0  # a page on this machine answers in milliseconds
 PAGE_LIMIT = 2_000_000  # bytes read of a foreign page before giving up on it
 
 
@@ -55,7 +56,7 @@ def _is_free(port: int) -> bool:
 
 def _served_at(port: int) -> str:
     """Return the page another program serves on this port; empty where it does not speak HTTP in time."""
-    connection = http.client.HTTPConnection(HOST, port, timeout=3)
+    connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_SECONDS)
     try:
         connection.request("GET", "/")
         return connection.getresponse().read(PAGE_LIMIT).decode("utf-8", errors="replace")

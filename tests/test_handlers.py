@@ -1,0 +1,223 @@
+"""The page's actions: what a reader sees at each moment, without a browser."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_desk import FakeDeskEngine
+
+from nongda.errors import StoreError
+from nongda.records import Turn
+from nongda.ui.handlers import ChatView, Desk
+
+QUESTION = "咖啡叶子背面有黄粉，是什么病？"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> FakeDeskEngine:
+    return FakeDeskEngine(tmp_path)
+
+
+def last(views: Iterator[ChatView]) -> ChatView:
+    return list(views)[-1]
+
+
+def test_evidence_comes_before_the_first_word_and_the_text_grows(tmp_path: Path):
+    views = list(Desk(FakeDeskEngine(tmp_path, pause=0.02)).ask("a", QUESTION, "zh"))
+    evidence = next(i for i, view in enumerate(views) if view.evidence and "card-1-1a2b3c4d-3" in view.evidence)
+    first_word = next(i for i, view in enumerate(views) if 'class="text"' in view.transcript)
+    assert evidence < first_word
+    lengths = [len(view.transcript) for view in views[first_word:-1] if "took" not in view.transcript]
+    assert len(lengths) > 5 and lengths == sorted(lengths)
+
+
+def test_the_last_view_is_finished_and_the_question_box_empty(engine: FakeDeskEngine):
+    views = list(Desk(engine).ask("a", QUESTION, "zh"))
+    assert views[0].busy and views[0].question == ""
+    assert not views[-1].busy and "用时 1.2 秒" in views[-1].transcript
+    assert "<mark>" in (views[-1].evidence or "")
+
+
+def test_the_next_question_carries_the_conversation_without_citations(engine: FakeDeskEngine):
+    desk = Desk(engine)
+    last(desk.ask("a", QUESTION, "zh"))
+    last(desk.ask("a", "那怎么治？", "zh"))
+    assert engine.histories[0] == []
+    user, assistant = engine.histories[1]
+    assert user == Turn("user", QUESTION)
+    assert assistant.role == "assistant" and "雨季前剪除病枝。" in assistant.content and "#" not in assistant.content
+
+
+def test_a_failed_question_stays_out_of_the_history(engine: FakeDeskEngine, caplog: pytest.LogCaptureFixture):
+    desk = Desk(engine)
+    with caplog.at_level(logging.CRITICAL):
+        last(desk.ask("a", "出错", "zh"))
+    last(desk.ask("a", QUESTION, "zh"))
+    assert engine.histories[1] == []
+
+
+def test_an_unusable_question_is_answered_by_its_sentence_and_kept_in_the_box(engine: FakeDeskEngine):
+    view = last(Desk(engine).ask("a", "  ", "zh"))
+    assert "问题里没有文字" in view.transcript and view.question == "  " and not view.busy
+
+
+def test_an_internal_error_shows_a_sentence_and_goes_to_the_log(
+    engine: FakeDeskEngine, caplog: pytest.LogCaptureFixture
+):
+    view = last(Desk(engine).ask("a", "出错", "zh"))
+    assert "程序内部出错" in view.transcript
+    assert "ZeroDivision" not in view.transcript and "Traceback" not in view.transcript
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_stop_ends_the_answer_within_two_seconds_and_the_next_question_works(tmp_path: Path):
+    engine = FakeDeskEngine(tmp_path, pause=0.2)
+    desk = Desk(engine)
+    views = desk.ask("a", QUESTION, "zh")
+    for view in views:
+        if 'class="text"' in view.transcript:
+            break
+    asked = time.monotonic()
+    desk.stop("a")
+    stopped = last(views)
+    assert engine.ended[0] - asked < 2
+    assert "已停止" in stopped.transcript and not stopped.busy
+    engine.pause = 0.0
+    assert "已停止" not in last(desk.ask("b", QUESTION, "zh")).transcript
+
+
+def test_stopping_one_tab_leaves_the_other_alone(tmp_path: Path):
+    desk = Desk(FakeDeskEngine(tmp_path, pause=0.01))
+    views = desk.ask("a", QUESTION, "zh")
+    next(views)
+    desk.stop("b")
+    assert "已停止" not in last(views).transcript
+
+
+def test_a_page_that_goes_away_does_not_keep_the_models(tmp_path: Path):
+    engine = FakeDeskEngine(tmp_path, pause=0.1)
+    desk = Desk(engine)
+    abandoned = desk.ask("a", QUESTION, "zh")
+    for view in abandoned:
+        if 'class="text"' in view.transcript:
+            break
+    desk.close("a")  # the generator itself stays suspended
+    assert engine.lock.acquire(timeout=2)
+    engine.lock.release()
+
+
+def test_a_second_question_while_one_runs_is_refused_with_a_sentence(tmp_path: Path):
+    engine = FakeDeskEngine(tmp_path, pause=0.05)
+    desk = Desk(engine)
+    running = desk.ask("a", QUESTION, "zh")
+    next(running)
+    (refused,) = desk.ask("a", "再问", "zh")
+    assert "上一问还没有答完" in refused.note and refused.busy and refused.question is None
+    desk.stop("a")
+    last(running)
+    assert len(engine.histories) == 1
+
+
+def test_clearing_drops_what_the_old_question_still_sends(tmp_path: Path):
+    desk = Desk(FakeDeskEngine(tmp_path, pause=0.05))
+    running = desk.ask("a", QUESTION, "zh")
+    next(running)
+    cleared = desk.clear("a", "zh")
+    assert "您好" in cleared.transcript and not cleared.busy and not cleared.started
+    assert list(running) == []
+    assert desk.view("a", "zh").transcript == cleared.transcript
+
+
+def test_two_tabs_at_once_both_get_their_answer(tmp_path: Path):
+    desk, views = Desk(FakeDeskEngine(tmp_path, pause=0.005)), {}
+
+    def ask(name: str) -> None:
+        views[name] = last(desk.ask(name, QUESTION, "zh"))
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert all("用时" in views[name].transcript for name in "ab")
+
+
+def test_adding_shows_progress_and_a_sentence_for_each_file(engine: FakeDeskEngine):
+    engine.pause = 0.02
+    views = list(Desk(engine).add("a", [Path("新 资料.md"), Path("表.xls")], "zh"))
+    assert any("2 / 4 段" in view.progress for view in views)
+    assert views[0].busy and not views[-1].busy
+    assert "新 资料.md 已加入，共 4 段" in views[-1].progress and "表.xls 的类型不认识" in views[-1].progress
+
+
+def test_adding_nothing_says_what_to_do(engine: FakeDeskEngine):
+    (view,) = Desk(engine).add("a", [], "zh")
+    assert "请先选择" in view.progress and not view.busy
+
+
+def test_stopping_an_import_says_which_files_were_not_processed(engine: FakeDeskEngine):
+    engine.pause, desk = 0.1, Desk(engine)
+    views = desk.add("a", [Path("一.md"), Path("二.md")], "zh")
+    next(views)
+    desk.stop_adding("a")
+    assert "没有处理" in list(views)[-1].progress
+
+
+def test_an_import_that_fails_as_a_whole_ends_with_its_sentence(
+    engine: FakeDeskEngine, monkeypatch: pytest.MonkeyPatch
+):
+    def full(*_: object) -> Iterator[object]:
+        raise StoreError("磁盘已满：请清出空间后再试")
+        yield
+
+    monkeypatch.setattr(engine, "add", full)
+    view = list(Desk(engine).add("a", [Path("一.md")], "zh"))[-1]
+    assert "磁盘已满" in view.progress and "没有处理" in view.progress and not view.busy
+
+
+def test_removing_asks_first_and_then_removes(engine: FakeDeskEngine):
+    desk = Desk(engine)
+    table, choices = desk.documents("zh")
+    assert "共 3 份资料" in table and choices[0] == ("咖啡叶锈病防治（叶锈病.md）", "1a2b3c4d")
+    assert desk.confirm(None, "zh")[1] is False
+    question, asking = desk.confirm("1a2b3c4d", "zh")
+    assert "确定删除《咖啡叶锈病防治》" in question and asking
+    assert "已删除《咖啡叶锈病防治》" in desk.remove("1a2b3c4d", "zh")
+    assert "共 2 份资料" in desk.documents("zh")[0]
+
+
+def test_removing_a_document_that_is_gone_says_so(engine: FakeDeskEngine):
+    assert "没有编号为 00000000 的资料" in Desk(engine).remove("00000000", "zh")
+
+
+def test_a_store_that_cannot_be_read_is_a_sentence(engine: FakeDeskEngine, monkeypatch: pytest.MonkeyPatch):
+    def broken() -> None:
+        raise StoreError("资料库打不开：请运行 rebuild")
+
+    for name in ("documents", "doctor"):
+        monkeypatch.setattr(engine, name, broken)
+    desk = Desk(engine)
+    assert "资料库打不开" in desk.documents("zh")[0] and desk.documents("zh")[1] == []
+    assert "资料库打不开" in desk.status("zh")
+    assert "资料库打不开" in desk.confirm("1a2b3c4d", "zh")[0]
+
+
+def test_the_state_is_a_table_in_the_readers_language(engine: FakeDeskEngine):
+    assert "程序版本" in Desk(engine).status("zh")
+    assert "version" in Desk(engine).status("en")
+
+
+def test_ending_the_program_ends_all_work(tmp_path: Path):
+    engine = FakeDeskEngine(tmp_path, pause=0.1)
+    desk = Desk(engine)
+    next(desk.ask("a", QUESTION, "zh"))
+    views = desk.ask("b", QUESTION, "zh")
+    next(views)
+    desk.close_all()
+    assert engine.lock.acquire(timeout=2)
+    engine.lock.release()
