@@ -154,6 +154,8 @@ def _page_lines(blocks: Sequence[Block]) -> Iterator[_PageLine]:
 
 def _keys(line: _PageLine) -> Iterator[tuple[str, int | None]]:
     """Yield what a header or footer is compared by: its words, and its words with a running page number."""
+    if ends_sentence(line.text):  # a sentence that pages share, such as a warning, is content
+        return
     if any(c.isalpha() for c in line.text):
         yield line.text, None
     for match in (re.match(r"\d{1,4}(?!\d)", line.text), re.search(r"(?<!\d)\d{1,4}$", line.text)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nongda.documents.lines import WEAK_LEVEL
+from nongda.documents.lines import WEAK_LEVEL, numbered_heading
 from nongda.records import Block
 
 
@@ -44,8 +44,9 @@ def assemble(items: Sequence[Item], title: str) -> tuple[Block, ...]:
 
 
 def first_heading(items: Sequence[Item], level: int | None = None) -> str:
-    """Return the text of the first heading (of that level), or an empty string."""
-    return next((i.text for i in items if isinstance(i, Heading) and level in (None, i.level)), "")
+    """Return the first heading (of that level) that may be a title: not a numbered section; else ""."""
+    headings = (item for item in items if isinstance(item, Heading) and level in (None, item.level))
+    return next((heading.text for heading in headings if numbered_heading(heading.text) is None), "")
 
 
 def _path(stack: Sequence[Heading], title: str) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def _is_garbled(text: str) -> bool:
 def _title(items: list[Item], info_title: str) -> str:
     """Return the outermost heading that opens the document, else the title of the file's properties."""
     first = next((item for item in items if isinstance(item, Heading)), None)
-    if first is not None and first.level == 1 and not first.numbered:
+    if first is not None and first.level == 1 and first.text == first_heading(items):
         return first.text
     title = " ".join(info_title.split())
     return title if title and not _BAD_TITLE.search(title) else first_heading(items)

@@ -21,7 +21,7 @@ from nongda.records import Block
 
 _HEADING_RATIO = 1.15  # of the body size; emphasis within text stays under it
 _MAX_HEADING = 60  # characters
-_MAX_HEADING_SHARE = 0.3  # of all lines; beyond it sizes tell nothing
+_MAX_HEADING_SHARE = 0.3  # of all characters; beyond it sizes tell nothing
 _HEADING_LEVELS = 3  # sizes kept apart
 _INDENT = 1.2  # in font sizes; a Chinese paragraph is indented by two
 _SHORT = 3.0  # in font sizes short of the right margin
@@ -73,7 +73,7 @@ def _heading_levels(lines: Sequence[Line], running: frozenset[str]) -> dict[floa
     body = weights.most_common(1)[0][0]
     large = [line for line in lines if _rounded(line.size) > body * _HEADING_RATIO]
     short = [line for line in large if _reads_as_heading(line) and line.text not in running]
-    if len(short) > max(1, _MAX_HEADING_SHARE * len(lines)):
+    if sum(len(line.text) for line in short) > _MAX_HEADING_SHARE * weights.total():
         return {}
     sizes = sorted({_rounded(line.size) for line in short}, reverse=True)
     return {size: min(rank, _HEADING_LEVELS) for rank, size in enumerate(sizes, start=1)}
@@ -120,7 +120,8 @@ def _segment_items(lines: list[Line], levels: dict[float, int], pitch: float) ->
         line = lines[position]
         table = _table_length(lines[position:])
         level = levels.get(_rounded(line.size)) if _reads_as_heading(line) else None
-        alone = line.right < right - _SHORT * line.size and _starts(paragraph, line, left, right, pitch)
+        after_end = _starts(paragraph, line, left, right, pitch) or ends_sentence(paragraph[-1].text)
+        alone = after_end and line.right < right - _SHORT * line.size
         numbered = numbered_heading(line.text) if alone else None
         if table or level is not None or numbered:
             yield from _blocks(paragraph)

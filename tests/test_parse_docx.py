@@ -1,0 +1,174 @@
+import io
+import zipfile
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+
+from nongda.documents import parse_docx as module
+from nongda.documents.parse import parse_bytes
+from nongda.documents.parse_docx import parse_docx
+from nongda.errors import DocumentError
+
+
+@pytest.fixture
+def word():
+    document = docx.Document()
+    document.core_properties.title = ""
+    return document
+
+
+def saved(document):
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def blocks(document):
+    return [(b.kind, b.text) for b in parse_docx(saved(document), "手册.docx").blocks]
+
+
+def add_xml(document, xml):
+    document.element.body.insert(0, parse_xml(xml.replace("<w:p>", f"<w:p {nsdecls('w')}>", 1)))
+
+
+def test_headings_by_style_are_the_path_and_the_title_style_is_the_title(word):
+    word.add_paragraph("咖啡手册", style="Title")
+    word.add_heading("防治", 1)
+    word.add_heading("药剂", 2)
+    word.add_paragraph("喷药。")
+    word.add_heading("采收", 1)
+    word.add_paragraph("采红果。")
+    document = parse_docx(saved(word), "手册.docx")
+    assert document.meta.title == "咖啡手册"
+    assert [(b.text, b.heading) for b in document.blocks] == [("喷药。", ("防治", "药剂")), ("采红果。", ("采收",))]
+
+
+def test_the_title_comes_from_the_properties_then_a_heading_then_the_file(word):
+    word.add_paragraph("文。")
+    assert parse_docx(saved(word), "手册.docx").meta.title == "手册"
+    word.add_heading("防治", 1)
+    word.add_paragraph("文。")
+    assert parse_docx(saved(word), "手册.docx").meta.title == "防治"
+    word.core_properties.title = "咖啡 手册"
+    assert parse_docx(saved(word), "手册.docx").meta.title == "咖啡 手册"
+
+
+def test_numbered_lines_are_headings_where_no_style_is(word):
+    for text in ("一、症状", "叶背有黄粉。", "（一）初期", "有小斑。"):
+        word.add_paragraph(text)
+    document = parse_docx(saved(word), "手册.docx")
+    assert [b.heading for b in document.blocks] == [("一、症状",), ("一、症状", "（一）初期")]
+
+
+def test_lists_and_tables_stand_in_document_order(word):
+    word.add_paragraph("步骤：")
+    word.add_paragraph("清园", style="List Bullet")
+    word.add_paragraph("喷药", style="List Bullet")
+    table = word.add_table(2, 2)
+    for cell, text in zip((c for row in table.rows for c in row.cells), ("药剂", "用量", "波尔多液", "1%"), strict=True):
+        cell.text = text
+    word.add_paragraph("先清园", style="List Number")
+    word.add_paragraph("再喷药", style="List Number")
+    word.add_paragraph("完。")
+    assert blocks(word) == [
+        ("paragraph", "步骤："), ("list", "- 清园\n- 喷药"),
+        ("table", "| 药剂 | 用量 |\n|---|---|\n| 波尔多液 | 1% |"),
+        ("list", "1. 先清园\n2. 再喷药"), ("paragraph", "完。")]
+
+
+def test_chinese_item_numbers_are_counted_as_word_shows_them(word):
+    numbering = word.part.numbering_part.element
+    numbering.insert(0, parse_xml(
+        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="90"><w:lvl w:ilvl="0"><w:start w:val="9"/>'
+        '<w:numFmt w:val="chineseCountingThousand"/><w:lvlText w:val="（%1）"/></w:lvl></w:abstractNum>'))
+    numbering.append(parse_xml(
+        f'<w:num {nsdecls("w")} w:numId="90"><w:abstractNumId w:val="90"/></w:num>'))
+    for text in ("甲", "乙", "丙", "丁"):
+        properties = word.add_paragraph(text)._p.get_or_add_pPr()
+        properties.append(parse_xml(
+            f'<w:numPr {nsdecls("w")}><w:ilvl w:val="0"/><w:numId w:val="90"/></w:numPr>'))
+    assert blocks(word) == [("list", "（九） 甲\n（十） 乙\n（十一） 丙\n（十二） 丁")]
+
+
+def test_a_cell_merged_downwards_is_repeated_and_a_title_row_stands_above(word):
+    table = word.add_table(4, 3)
+    rows = (("表1 用量", "", ""), ("药剂", "时期", "用量"), ("波尔多液", "雨季前", "1%"), ("", "雨季中", "0.5%"))
+    for row, texts in zip(table.rows, rows, strict=True):
+        for cell, text in zip(row.cells, texts, strict=True):
+            cell.text = text
+    table.cell(0, 0).merge(table.cell(0, 2))
+    table.cell(2, 0).merge(table.cell(3, 0))
+    assert blocks(word) == [
+        ("paragraph", "表1 用量"),
+        ("table", "| 药剂 | 时期 | 用量 |\n|---|---|---|\n| 波尔多液 | 雨季前 | 1% |\n| 波尔多液 | 雨季中 | 0.5% |")]
+
+
+def test_a_name_across_header_columns_is_repeated_and_a_value_across_is_not(word):
+    table = word.add_table(2, 3)
+    for cell, text in zip((c for row in table.rows for c in row.cells), ("药剂", "用量", "", "停用", "", "丙"), strict=True):
+        cell.text = text
+    table.cell(0, 1).merge(table.cell(0, 2))
+    table.cell(1, 0).merge(table.cell(1, 1))
+    assert blocks(word) == [("table", "| 药剂 | 用量 | 用量 |\n|---|---|---|\n| 停用 |  | 丙 |")]
+
+
+def test_a_table_of_one_column_is_a_frame_around_text(word):
+    table = word.add_table(2, 1)
+    table.cell(0, 0).text, table.cell(1, 0).text = "提示。", "注意。"
+    assert blocks(word) == [("paragraph", "提示。"), ("paragraph", "注意。")]
+
+
+def test_insertions_count_and_deletions_do_not(word):
+    add_xml(word, "<w:p><w:r><w:t>用</w:t></w:r><w:ins><w:r><w:t>30</w:t></w:r></w:ins>"
+                  "<w:del><w:r><w:delText>50</w:delText></w:r></w:del><w:r><w:t>克。</w:t></w:r></w:p>")
+    assert blocks(word) == [("paragraph", "用30克。")]
+
+
+def test_a_line_break_parts_paragraphs(word):
+    word.add_paragraph("单位：某站\n电话：123")
+    assert blocks(word) == [("paragraph", "单位：某站"), ("paragraph", "电话：123")]
+
+
+def test_the_words_of_a_text_box_are_read_once(word):
+    box = "<w:txbxContent><w:p><w:r><w:t>框内。</w:t></w:r></w:p></w:txbxContent>"
+    space = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    add_xml(word, f"<w:p><w:r><w:t>框外。</w:t></w:r><w:r><mc:AlternateContent {space}><mc:Choice>{box}</mc:Choice>"
+                  f"<mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r></w:p>")
+    assert blocks(word) == [("paragraph", "框外。"), ("paragraph", "框内。")]
+
+
+def test_an_encrypted_file_or_an_old_doc_is_one_sentence():
+    with pytest.raises(DocumentError, match="手册.docx.*密码"):
+        parse_docx(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 100, "手册.docx")
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(word, monkeypatch):
+    buffer = io.BytesIO(saved(word))
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/bomb.xml", b"\0" * (module._RATIO_FROM + 1))
+    monkeypatch.setattr(module.docx, "Document", lambda _: pytest.fail("was opened"))
+    with pytest.raises(DocumentError, match="手册.docx.*大得异常"):
+        parse_docx(buffer.getvalue(), "手册.docx")
+
+
+def test_too_much_unpacked_text_is_refused_whatever_its_ratio(word, monkeypatch):
+    word.add_paragraph("文。")
+    monkeypatch.setattr(module, "_MAX_UNPACKED", 1000)
+    with pytest.raises(DocumentError, match="大得异常"):
+        parse_docx(saved(word), "手册.docx")
+
+
+@pytest.mark.parametrize("data", [b"PK\x03\x04broken", b"no zip at all"])
+def test_a_broken_file_is_one_sentence(data):
+    with pytest.raises(DocumentError, match="手册.docx.*损坏"):
+        parse_bytes(data, "手册.docx")
+
+
+def test_a_zip_that_is_no_word_file_is_one_sentence():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.txt", "甲")
+    with pytest.raises(DocumentError, match="手册.docx.*损坏"):
+        parse_bytes(buffer.getvalue(), "手册.docx")

@@ -1,0 +1,162 @@
+import pytest
+from fpdf import FPDF
+from PIL import Image
+
+from nongda.documents.clean import clean
+from nongda.documents.parse import parse_bytes
+from nongda.documents.parse_pdf import parse_pdf
+from nongda.errors import DocumentError
+
+FONT = """<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H
+/DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /FontDescriptor 4 0 R
+/CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 2 >> >>] >>"""
+DESCRIPTOR = """<< /Type /FontDescriptor /FontName /STSong-Light /Flags 6 /FontBBox [-25 -254 1000 880]
+/ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880 /StemV 93 >>"""
+BODY = "咖啡叶锈病是云南咖啡的主要病害雨季发生较重要"  # 23 characters
+
+
+def chinese_pdf(*pages):
+    """Build a PDF by hand with a standard Chinese font; a page is a list of (x, y, size, text)."""
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", FONT, DESCRIPTOR]
+    kids = []
+    for lines in pages:
+        content = "".join(
+            f"BT /F1 {size} Tf {x} {y} Td <{text.encode('utf-16-be').hex()}> Tj ET\n" for x, y, size, text in lines)
+        objects.append(f"<< /Length {len(content)} >>\nstream\n{content}endstream")
+        objects.append("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> "
+                       f"/Contents {len(objects)} 0 R >>")
+        kids.append(f"{len(objects)} 0 R")
+    objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>"
+    data, places = b"%PDF-1.7\n", []
+    for number, text in enumerate(objects, start=1):
+        places.append(len(data))
+        data += f"{number} 0 obj\n{text}\nendobj\n".encode()
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    return data + (f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer << /Size {len(objects) + 1} "
+                   f"/Root 1 0 R >>\nstartxref\n{len(data)}\n%%EOF\n").encode()
+
+
+def english_pdf(text="Coffee leaf rust spreads in the rainy season.", title="", **encryption):
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.set_font("Helvetica", size=12)
+    pdf.multi_cell(150, 6, text)
+    if title:
+        pdf.set_title(title)
+    if encryption:
+        pdf.set_encryption(**encryption)
+    return bytes(pdf.output())
+
+
+def blocks(*pages):
+    return [(b.kind, b.text) for b in parse_pdf(chinese_pdf(*pages), "手册.pdf").blocks]
+
+
+def test_larger_lines_are_headings_and_the_largest_is_the_title():
+    document = parse_pdf(chinese_pdf(
+        [(72, 780, 20, "咖啡手册"), (72, 740, 15, "防治"), (96, 710, 12, BODY), (72, 694, 12, BODY + "。")],
+        [(72, 780, 15, "采收"), (96, 750, 12, BODY), (72, 734, 12, BODY + "。")]), "a.pdf")
+    assert document.meta.title == "咖啡手册" and document.pages == 2
+    assert [(b.text, b.page, b.heading) for b in document.blocks] == [
+        (f"{BODY}\n{BODY}。", 1, ("防治",)), (f"{BODY}\n{BODY}。", 2, ("采收",))]
+
+
+def test_an_indent_and_a_short_line_begin_a_new_paragraph():
+    assert blocks([(96, 780, 12, BODY[:-2]), (72, 764, 12, BODY), (72, 748, 12, "完。"),
+                   (72, 732, 12, BODY), (96, 716, 12, BODY[:-2]), (72, 700, 12, BODY)]) == [
+        ("paragraph", f"{BODY[:-2]}\n{BODY}\n完。"), ("paragraph", BODY), ("paragraph", f"{BODY[:-2]}\n{BODY}")]
+
+
+def test_numbered_lines_of_body_size_are_headings():
+    document = parse_pdf(chinese_pdf(
+        [(72, 780, 12, "一、症状"), (96, 764, 12, BODY), (72, 748, 12, BODY + "。"),
+         (72, 732, 12, "二、防治"), (96, 716, 12, BODY + "。")]), "a.pdf")
+    assert [b.heading for b in document.blocks] == [("一、症状",), ("二、防治",)]
+    assert document.meta.title == "a"
+
+
+def test_items_with_a_hanging_indent_are_one_list():
+    assert blocks([(72, 780, 12, BODY + "："), (72, 764, 12, "1. 清园，剪去病枝。"),
+                   (72, 748, 12, "2. " + BODY[:20]), (90, 732, 12, "连喷两次。"), (72, 716, 12, "3. 修剪，通风。")]) == [
+        ("paragraph", BODY + "："),
+        ("list", f"1. 清园，剪去病枝。\n2. {BODY[:20]}连喷两次。\n3. 修剪，通风。")]
+
+
+def test_cells_below_each_other_are_a_table():
+    rows = (("品种", "产量", "抗性"), ("卡蒂姆", "150公斤", "高"), ("铁皮卡", "80公斤", "低"))
+    page = [(72, 780, 12, BODY + "。")] + [
+        (x, 740 - 20 * n, 12, text) for n, row in enumerate(rows) for x, text in zip((72, 200, 300), row, strict=True)]
+    assert blocks(page)[1] == (
+        "table", "| 品种 | 产量 | 抗性 |\n|---|---|---|\n| 卡蒂姆 | 150公斤 | 高 |\n| 铁皮卡 | 80公斤 | 低 |")
+
+
+def test_two_columns_are_read_one_after_the_other():
+    left = [(72, 780 - 16 * n, 12, BODY[:15]) for n in range(3)]
+    right = [(320, 780 - 16 * n, 12, BODY[15:] + "喷药防治") for n in range(3)]
+    text = "\n".join(text for _, text in blocks(left + right))
+    assert text == "\n".join([BODY[:15]] * 3 + [BODY[15:] + "喷药防治"] * 3)
+
+
+def test_headers_page_numbers_and_torn_paragraphs_are_mended_by_cleaning():
+    first = [(72, 800, 9, "某县农技手册"), *((72, 760 - 16 * n, 12, BODY) for n in range(3)), (290, 40, 9, "- 1 -")]
+    second = [(72, 800, 9, "某县农技手册"), (72, 760, 12, BODY + "。"), (290, 40, 9, "- 2 -")]
+    document = clean(parse_pdf(chinese_pdf(first, second), "a.pdf"))
+    assert [(b.text, b.page) for b in document.blocks] == [(BODY * 4 + "。", 1)]
+
+
+def test_english_lines_and_hyphens_join_into_words():
+    text = "Coffee leaf rust is a dis-\nease of coffee leaves in the rainy\nseason."
+    document = clean(parse_pdf(english_pdf(text), "a.pdf"))
+    assert " ".join(b.text for b in document.blocks) == (
+        "Coffee leaf rust is a disease of coffee leaves in the rainy season.")
+
+
+def test_slanted_text_is_a_watermark():
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.set_font("Helvetica", size=12)
+    pdf.text(20, 40, "Spray copper before the rain.")
+    with pdf.rotation(45, x=60, y=100):
+        pdf.text(60, 100, "INTERNAL")
+    assert [b.text for b in parse_pdf(bytes(pdf.output()), "a.pdf").blocks] == ["Spray copper before the rain."]
+
+
+@pytest.mark.parametrize("text", ["(cid:12)(cid:345)(cid:6)" * 10, "\ue123\ue456\ue789" * 10, "\ufffd" * 30])
+def test_a_garbled_text_layer_is_refused_and_asks_for_ocr(text):
+    with pytest.raises(DocumentError, match="手册.pdf.*乱码.*OCR"):
+        parse_pdf(chinese_pdf([(72, 780, 12, text)]), "手册.pdf")
+
+
+def test_a_garbled_page_among_good_ones_is_left_out_with_a_warning():
+    document = parse_pdf(chinese_pdf([(72, 780, 12, BODY)], [(72, 780, 12, "(cid:12)(cid:345)" * 9)]), "a.pdf")
+    assert [b.text for b in document.blocks] == [BODY]
+    assert len(document.warnings) == 1 and "第 2 页" in document.warnings[0] and "OCR" in document.warnings[0]
+
+
+def test_a_scan_without_a_text_layer_asks_for_ocr():
+    pdf = FPDF()
+    for number in range(3):
+        pdf.add_page()
+        pdf.image(Image.new("RGB", (40, 40), "white"), 10, 10)
+        pdf.set_font("Helvetica", size=9)
+        pdf.text(100, 290, str(number + 1))
+    with pytest.raises(DocumentError, match="手册.pdf.*扫描件.*OCR"):
+        parse_pdf(bytes(pdf.output()), "手册.pdf")
+
+
+def test_an_encrypted_file_asks_for_the_password_to_be_removed():
+    data = english_pdf(owner_password="owner", user_password="user")
+    with pytest.raises(DocumentError, match="手册.pdf.*加密.*密码"):
+        parse_pdf(data, "手册.pdf")
+
+
+def test_a_broken_file_is_one_sentence():
+    for data in (b"%PDF-1.7\nnothing", chinese_pdf([(72, 780, 12, BODY)])[:200]):
+        with pytest.raises(DocumentError, match="手册.pdf"):
+            parse_bytes(data, "手册.pdf")
+
+
+def test_the_title_falls_back_to_the_properties_and_then_to_the_file():
+    assert parse_pdf(english_pdf(), "咖啡.pdf").meta.title == "咖啡"
+    assert parse_pdf(english_pdf(title="Coffee handbook"), "a.pdf").meta.title == "Coffee handbook"
+    assert parse_pdf(english_pdf(title="Microsoft Word - 1.doc"), "a.pdf").meta.title == "a"
