@@ -28,6 +28,7 @@ UPLOAD_LIMIT = "500mb"  # one file; a scanned handbook is about 100 MB
 WEB = Path(__file__).resolve().parents[2] / "assets" / "web"
 FONTS = ("Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Microsoft YaHei", "PingFang SC",
          "WenQuanYi Micro Hei", "system-ui", "sans-serif")
+UPLOADS = "GRADIO_TEMP_DIR"  # the variable by which Gradio knows where uploads go
 GREEN, DARK_GREEN = "#2f7d4f", "#22603b"
 I18N = gr.I18n(**{"zh": TEXTS["zh"], "zh-CN": TEXTS["zh"], "zh-TW": TEXTS["zh"], "en": TEXTS["en"]})
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
@@ -57,9 +58,10 @@ def launch(
     """
     wanted = port or DEFAULT_PORT
     chosen, ours = choose_port(wanted, _mark(engine))
+    url = f"http://{HOST}:{chosen}/"
     if ours:
-        click.echo(f"农答已经在运行：请在浏览器打开 {_url(chosen)}")
-        _announce(_url(chosen), open_browser, ready)
+        click.echo(f"农答已经在运行：请在浏览器打开 {url}")
+        _announce(url, open_browser, ready)
         return
     if chosen != wanted:
         click.echo(f"端口 {wanted} 已被别的程序占用，改用 {chosen}。")
@@ -77,7 +79,7 @@ def launch(
 
 def start(engine: DeskEngine, port: int) -> Running:
     """Start serving on this port and return at once. Raises OSError when the port is taken."""
-    uploads = tempfile.mkdtemp(prefix="nongda-")
+    uploads, before = tempfile.mkdtemp(prefix="nongda-"), os.environ.get(UPLOADS)
     _prepare_environment(uploads)
     desk = Desk(engine)
     blocks = _build(desk)
@@ -96,8 +98,12 @@ def start(engine: DeskEngine, port: int) -> Running:
         desk.close_all()
         blocks.close(verbose=False)
         shutil.rmtree(uploads, ignore_errors=True)
+        if before is None:
+            os.environ.pop(UPLOADS, None)
+        else:
+            os.environ[UPLOADS] = before
 
-    return Running(_url(port), close)
+    return Running(f"http://{HOST}:{port}/", close)
 
 
 def _build(desk: Desk) -> gr.Blocks:
@@ -278,14 +284,10 @@ def _prepare_environment(uploads: str) -> None:
     """Keep Gradio to this machine: no telemetry, and no proxy between the program and its own page."""
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    os.environ["GRADIO_TEMP_DIR"] = uploads
+    os.environ[UPLOADS] = uploads
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in os.environ.get(name, "").split(",") if host]
         os.environ[name] = ",".join(dict.fromkeys([*hosts, HOST, "localhost"]))
-
-
-def _url(port: int) -> str:
-    return f"http://{HOST}:{port}/"
 
 
 def _announce(url: str, open_browser: bool, ready: Callable[[str], None] | None) -> None:

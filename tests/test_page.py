@@ -1,0 +1,266 @@
+"""The page as a browser gets it: served on this machine only, nothing fetched from elsewhere, and usable."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from fake_desk import FakeDeskEngine
+
+from nongda.ui import layout
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+QUESTION = "咖啡叶子背面有黄粉，是什么病，怎么治？"
+pytestmark = [
+    # Gradio's own queue uses options that its pandas has deprecated, and leaves event loops to the collector.
+    pytest.mark.filterwarnings("ignore:.*no_silent_downcasting.*"),
+    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
+    pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning"),
+]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> FakeDeskEngine:
+    return FakeDeskEngine(tmp_path_factory.mktemp("资料 库"), pause=0.1)
+
+
+@pytest.fixture(scope="module")
+def url(engine: FakeDeskEngine) -> Iterator[str]:
+    """The address of a page started with a proxy in the environment that answers nobody."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"):
+            patch.setenv(name, "http://127.0.0.1:9")
+        for name in ("no_proxy", "NO_PROXY", "GRADIO_ANALYTICS_ENABLED", "HF_HUB_DISABLE_TELEMETRY", "GRADIO_TEMP_DIR"):
+            patch.delenv(name, raising=False)
+        running = layout.start(engine, free_port())
+        yield running.url
+        running.close()
+
+
+def raw_get(url: str, path: str, host: str | None = None) -> tuple[int, bytes]:
+    """Ask for exactly this path: other clients tidy `..` away before they send it."""
+    connection = http.client.HTTPConnection("127.0.0.1", httpx.URL(url).port, timeout=10)
+    try:
+        connection.putrequest("GET", path, skip_host=host is not None)
+        if host is not None:
+            connection.putheader("Host", host)
+        connection.endheaders()
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+def test_the_page_is_served_and_loads_nothing_from_another_host(url: str):
+    reply = httpx.get(url, trust_env=False)
+    assert reply.status_code == 200 and "农答" in reply.text
+    loaded = re.findall(r"<(?:script|link|img|iframe|source)[^>]*?(?:src|href)=[\"']([^\"']+)", reply.text)
+    assert loaded and not [address for address in loaded if re.match(r"(?:https?:)?//", address)]
+    theme = httpx.get(url + "theme.css", trust_env=False).text
+    assert not re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^)\"']*", theme + reply.text)
+
+
+@pytest.mark.parametrize("path", [
+    "/file=../../../../etc/passwd", "/gradio_api/file=../../../../etc/passwd", "/gradio_api/file=/etc/passwd",
+    "/gradio_api/file/etc/passwd", "/gradio_api/file=%2Fetc%2Fpasswd", "/gradio_api/file%3D/etc/passwd",
+    "/gradio_api/file=//127.0.0.1/share/a.txt", "/gradio_api/file=%5C%5C127.0.0.1%5Cshare%5Ca.txt",
+    "/gradio_api/file=C:%5CWindows%5Cwin.ini", "/gradio_api/file=http://127.0.0.1:9/a.txt",
+    "/gradio_api/proxy=http://127.0.0.1:9/a.txt", "/static/../../../../etc/passwd",
+    "/assets/..%2f..%2f..%2f..%2fetc/passwd",
+])
+def test_no_address_hands_out_a_file_of_this_machine(url: str, path: str):
+    status, body = raw_get(url, path)
+    assert status in (400, 403, 404) and b"root:" not in body
+
+
+def test_a_file_of_the_project_is_not_served(url: str):
+    here = Path(__file__).resolve()
+    for path in (f"/gradio_api/file={here}", f"/gradio_api/file={here.name}", "/gradio_api/file=pyproject.toml"):
+        assert raw_get(url, path) == (404, b"Not found")
+
+
+def test_another_host_name_is_refused(url: str):
+    assert raw_get(url, "/", host="example.org")[0] == 400
+
+
+def test_the_page_offers_no_programming_interface(url: str):
+    assert httpx.get(url + "gradio_api/info", trust_env=False).json() == {
+        "named_endpoints": {}, "unnamed_endpoints": {}}
+
+
+def test_a_second_start_for_the_same_data_opens_the_running_page(
+    engine: FakeDeskEngine, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    opened: list[str] = []
+    monkeypatch.setattr(layout.webbrowser, "open", opened.append)
+    told: list[str] = []
+    layout.launch(engine, httpx.URL(url).port, True, told.append)
+    assert told == opened == [url]
+    assert f"农答已经在运行：请在浏览器打开 {url}" in capsys.readouterr().out
+
+
+def test_a_taken_port_is_said_and_the_next_one_serves_until_interrupted(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    taken = httpx.URL(url).port
+    served: list[int] = []
+
+    def ready(address: str) -> None:
+        served.append(httpx.get(address, trust_env=False).status_code)
+        raise KeyboardInterrupt
+
+    layout.launch(FakeDeskEngine(tmp_path), taken, False, ready)
+    said = capsys.readouterr().out
+    assert served == [200]
+    assert f"端口 {taken} 已被别的程序占用" in said and "农答已结束" in said
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        started = running.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    """A fresh tab in Chinese; at its end every request it made must have stayed on this machine."""
+    context = browser.new_context(viewport={"width": 1366, "height": 768}, locale="zh-CN")
+    tab = context.new_page()
+    requested: list[str] = []
+    broken: list[str] = []
+    tab.on("request", lambda request: requested.append(request.url))
+    tab.on("pageerror", lambda error: broken.append(str(error)))
+    tab.goto(url)
+    tab.wait_for_selector("#question textarea")
+    yield tab
+    assert tab.evaluate("window.hacked") is None
+    context.close()
+    assert requested and not [address for address in requested if not address.startswith((url, "data:", "blob:"))]
+    assert broken == []
+
+
+def ask(page: Page, question: str = QUESTION) -> None:
+    page.fill("#question textarea", question)
+    page.press("#question textarea", "Enter")
+
+
+def test_a_question_shows_its_evidence_first_then_a_cited_answer(page: Page):
+    ask(page)
+    page.wait_for_selector(".card")
+    assert page.locator(".doing").is_visible() and page.locator(".took").count() == 0
+    page.wait_for_selector(".took")
+    assert page.locator(".bubble .warning").is_visible()
+    assert page.locator(".card mark").first.inner_text() == "叶锈病的病斑在叶背呈橙黄色粉状。"
+    assert page.input_value("#question textarea") == ""
+
+
+def test_a_citation_leads_to_its_passage_also_after_the_next_question(page: Page):
+    ask(page)
+    page.wait_for_selector(".took")
+    page.locator("a.cite").last.click()
+    assert page.locator("#card-1-5e6f7a8b-2.target").is_visible()
+    ask(page, "那什么时候剪枝？")
+    page.wait_for_selector("#card-2-1a2b3c4d-3")
+    page.wait_for_selector(".turn:nth-of-type(4) .took")
+    assert not page.locator("#card-1-1a2b3c4d-3").is_visible()
+    page.locator("a.cite").first.click()
+    assert page.locator("#card-1-1a2b3c4d-3.target").is_visible()
+
+
+def test_stop_stops_within_two_seconds_and_the_next_question_works(page: Page, engine: FakeDeskEngine):
+    ask(page)
+    page.wait_for_selector(".text")
+    before = len(engine.ended)
+    clicked = time.monotonic()
+    page.click("#stop")
+    page.wait_for_selector(".label.stopped")
+    assert len(engine.ended) == before + 1 and engine.ended[-1] - clicked < 2
+    ask(page, "外星人种咖啡吗")
+    page.wait_for_selector(".label.refused")
+    page.click("#clear")
+    page.wait_for_selector(".welcome")
+    assert page.locator(".chip").first.is_visible()
+
+
+def test_closing_the_tab_ends_its_answer(browser: Browser, url: str, engine: FakeDeskEngine):
+    tab = browser.new_page()
+    tab.goto(url)
+    tab.wait_for_selector("#question textarea")
+    engine.pause = 0.5
+    try:
+        ask(tab)
+        tab.wait_for_selector(".text")
+        before = len(engine.ended)
+        tab.close()
+        deadline = time.monotonic() + 4
+        while len(engine.ended) == before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(engine.ended) == before + 1
+    finally:
+        engine.pause = 0.1
+
+
+def test_files_are_added_and_one_is_removed_after_a_question(page: Page, tmp_path: Path):
+    good, bad = tmp_path / "新 资料（一）.md", tmp_path / "表.xls"
+    good.write_text("# 新资料\n内容", encoding="utf-8")
+    bad.write_bytes(b"x")
+    page.get_by_role("tab", name="资料").click()
+    page.set_input_files("#files input[type=file]", [str(good), str(bad)])
+    page.wait_for_selector("text=表")
+    page.click("#add")
+    page.wait_for_selector("text=新 资料（一）.md 已加入，共 4 段")
+    assert page.locator("text=表.xls 的类型不认识").is_visible()
+    page.wait_for_selector("#documents >> text=共 4 份资料")
+    page.click("#choice input")
+    page.click("[role=option]:has-text('新 资料')")
+    page.click("#remove")
+    page.wait_for_selector("text=确定删除《新 资料（一）》")
+    page.click("#remove-yes")
+    page.wait_for_selector("text=已删除《新 资料（一）》")
+    page.wait_for_selector("#documents >> text=共 3 份资料")
+
+
+def test_the_state_of_the_program_is_shown(page: Page):
+    page.get_by_role("tab", name="状态").click()
+    page.wait_for_selector("text=程序版本")
+
+
+def test_the_page_fits_a_small_laptop_and_a_phone_without_sideways_scrolling(page: Page):
+    assert page.evaluate("document.documentElement.scrollHeight") <= 768
+    page.set_viewport_size({"width": 390, "height": 844})
+    ask(page)
+    page.wait_for_selector(".took")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_browser_in_another_language_gets_english(browser: Browser, url: str):
+    context = browser.new_context(locale="fr-FR")
+    tab = context.new_page()
+    tab.goto(url)
+    tab.wait_for_selector("text=Answers come only from the documents")
+    assert tab.inner_text("#ask") == "Ask"
+    assert tab.get_by_role("tab").all_inner_texts() == ["Ask", "Documents", "Status"]
+    context.close()
