@@ -184,6 +184,16 @@ def doctor(engine: Engine, as_json: bool) -> None:
         raise SystemExit(1)
 
 
+@cli.command(help="为当前向量模型重新测定阈值，并说明理由")
+@with_engine
+def calibrate(engine: Engine) -> None:
+    """Measure the thresholds of settings.toml for the embedder in use."""
+    from nongda.evaluation.calibrate import calibrate as measure  # no other command needs it
+
+    for words in measure(engine):
+        click.echo(words)
+
+
 def main() -> NoReturn:
     """Run the command line; the only place that catches everything."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")

@@ -15,6 +15,7 @@ from typing import Any
 
 from nongda.answer.answerer import Answerer
 from nongda.answer.retrieve import Indexes, Mode, retrieve
+from nongda.answer.select import relevance
 from nongda.answer.understand import understand
 from nongda.errors import NongDaError, SettingsError, WeightsError
 from nongda.index.ingest import Ingester, check_writer, read_id_map, rebuild
@@ -110,6 +111,16 @@ class Engine:
         self._load_generator()
         self._current_indexes()
 
+    @property
+    def lexicon(self) -> Lexicon:
+        """The domain's words."""
+        return self._lexicon
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder in use, loaded when first asked for."""
+        return self._load_models().embedder
+
     def _load_models(self) -> _Models:
         with self._loading:
             if self._models is None:
@@ -191,6 +202,12 @@ class Engine:
             timings[stage.name] = round(stage.seconds, 4)
             found = stage.candidates or found
         return SearchResult(found, timings)
+
+    def nearest(self, question: str) -> float:
+        """Return the relevance of the nearest passage, which `calibrate` sets the refusal threshold from."""
+        query = understand(question, (), self._lexicon, self.settings.answer)
+        found = self.search(question, k=self.settings.search.keep).candidates
+        return max((relevance(query, c, self._lexicon) for c in found), default=0.0)
 
     def _prompt(self, name: str) -> str:
         path = self._root / "assets" / "domain" / "prompts.toml"

@@ -18,7 +18,7 @@ class ChunkSettings:
     min_length: int = 200
     max_length: int = 600
     max_sentence: int = 350
-    similarity_cut: float = 0.84
+    similarity_cut: float = 0.896
     overlap: int = 0
     window: int = 500
     window_overlap: int = 100
@@ -41,7 +41,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """Writing: context in tokens, history in turns and characters, thresholds from `calibrate`."""
+    """Writing: context in tokens, history in turns and characters, thresholds from the `calibrate` command."""
 
     context: int = 4096
     max_tokens: int = 320
@@ -49,8 +49,8 @@ class AnswerSettings:
     rewrite_turns: int = 2
     history_turns: int = 8
     history_characters: int = 800
-    cite_threshold: float = 0.6
-    relevance_cut: float = 0.0
+    cite_threshold: float = 0.64
+    relevance_cut: float = 0.915
     max_question: int = 2000  # characters
 
 

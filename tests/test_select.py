@@ -1,7 +1,8 @@
+import pytest
 from answer_world import make_candidate
 
 from nongda.answer.compress import score_evidence
-from nongda.answer.select import best_quotes, relevant
+from nongda.answer.select import best_quotes, relevance, relevant
 from nongda.answer.understand import understand
 from nongda.settings import AnswerSettings
 
@@ -40,9 +41,12 @@ def test_a_disease_or_product_no_passage_names_is_refused(lexicon):
 
 
 def test_passages_too_far_from_the_question_are_refused(lexicon):
-    far = make_candidate(lexicon, "叶锈病喷波尔多液。", dense=0.79)
-    assert kept(lexicon, "咖啡手机怎么充电", far, cut=0.80) == []
-    assert kept(lexicon, "咖啡手机怎么充电", far, cut=0.79) == ["aaaaaaaa#0"]
+    far = make_candidate(lexicon, "叶锈病喷波尔多液。", dense=0.79)  # holds 1 word of 3: 咖啡
+    query = understand("咖啡充电手机", [], lexicon, AnswerSettings())
+    worth = relevance(query, far, lexicon)
+    assert worth == pytest.approx(0.79 + 0.1 * 1 / len(set(query.tokens)))
+    assert kept(lexicon, "咖啡充电手机", far, cut=worth + 0.001) == []
+    assert kept(lexicon, "咖啡充电手机", far, cut=worth) == ["aaaaaaaa#0"]
 
 
 def test_quotes_are_best_first_and_none_stands_inside_another(lexicon, embedder):

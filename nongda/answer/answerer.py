@@ -27,6 +27,7 @@ from nongda.settings import Settings
 
 _EVIDENCE_CHARACTERS = 700  # about 450 tokens: 4 to 5 s of reading for 1.5B parameters on two cores
 _QUOTES = 3  # the three best sentences hold every asked value in half of the measured questions
+_QUOTE_SHARE = 0.9  # of the best sentence's score: under it a quote is beside the question
 _REPEATS = 2  # a small model that repeats itself twice has nothing more to say
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.、)）]\s*|[-*•]\s+|【[^】]*】\s*|#+\s*)")
 _ID_LIKE = re.compile(r"\[[^\]\n]{0,40}\]|（资料\d*）|\*\*")
@@ -103,11 +104,21 @@ class Answerer:
                 if draft.repeats >= _REPEATS or draft.refused:
                     break
             clock.stage("generate")
-        if not draft.sentences and not draft.refused and not stop.is_set():
-            if self._generator is not None:
-                draft.warnings.append("模型写的内容没有通过核对，以下改为资料原文")
-            for scored in best_quotes(evidence, _QUOTES):
-                yield self._quote(scored, draft)
+        if draft.refused or stop.is_set():
+            return
+        if self._generator is not None and not draft.sentences:
+            draft.warnings.append("模型写的内容没有通过核对，以下改为资料原文")
+        yield from self._completed(evidence, draft)
+
+    def _completed(self, evidence: Sequence[ScoredEvidence], draft: _Draft) -> Iterator[str]:
+        """Yield the best sentences that the written ones do not cite yet: small models say half of it."""
+        written = bool(draft.sentences)
+        best = max(s.score for s in evidence)
+        for scored in best_quotes(evidence, _QUOTES):
+            text = self._quote(scored, draft) if scored.score >= _QUOTE_SHARE * best else ""
+            if text:
+                yield ("\n\n资料原文：" if written else "") + text
+                written = False
 
     def _written(self, query: Query, history: Sequence[Turn], evidence: Sequence[ScoredEvidence], clock: _Clock,
                  stop: threading.Event) -> Iterator[str]:
