@@ -1,7 +1,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nongda.documents.identify import CITATION, chunk_id, document_id, parse_chunk_id, sha256_hex, text_fingerprint
+from nongda.documents.identify import (
+    CITATION,
+    chunk_id,
+    document_id,
+    parse_chunk_id,
+    sha256_hex,
+    text_fingerprint,
+)
 from nongda.records import Block
 
 

@@ -121,6 +121,30 @@ def test_slanted_text_is_a_watermark():
     assert [b.text for b in parse_pdf(bytes(pdf.output()), "a.pdf").blocks] == ["Spray copper before the rain."]
 
 
+def test_slanted_letters_on_a_level_line_are_text():
+    # as a browser writes italics where the font has none: the letters are sheared, the line is not
+    data = chinese_pdf([(72, 780, 12, "由"), (84, 780, 12, "驼孢锈菌"), (132, 780, 12, "引起，危害叶片。")])
+    sheared = data.replace(b"12 Tf 84 780 Td", b"12 Tf 1 0 0.25 1 84 780 Tm")
+    assert len(sheared) != len(data)  # PDFium rebuilds the table of a file whose offsets have moved
+    assert [b.text for b in parse_pdf(sheared, "a.pdf").blocks] == ["由驼孢锈菌引起，危害叶片。"]
+
+
+def test_gaps_of_justified_chinese_lines_are_no_spaces():
+    assert blocks([(72, 780, 12, "用九成的水溶解硫酸铜，用"), (72 + 12 * 12 + 3, 780, 12, "一成的水调石灰乳。")]) == [
+        ("paragraph", "用九成的水溶解硫酸铜，用一成的水调石灰乳。")]
+
+
+def test_a_narrower_quoted_paragraph_stays_whole():
+    page = [(72, 780, 12, BODY * 2 + "。"), (96, 750, 12, BODY + "要摘除病叶"), (96, 734, 12, "并烧毁。")]
+    assert blocks(page) == [("paragraph", BODY * 2 + "。"), ("paragraph", BODY + "要摘除病叶\n并烧毁。")]
+
+
+def test_text_behind_a_list_is_not_part_of_its_last_item():
+    page = [(72, 780, 12, BODY + "："), (84, 764, 12, "1. 清园，剪枝。"), (84, 748, 12, "2. 喷药。"),
+            (96, 732, 12, BODY[:-2]), (72, 716, 12, "完。")]
+    assert blocks(page)[1:] == [("list", "1. 清园，剪枝。\n2. 喷药。"), ("paragraph", BODY[:-2] + "\n完。")]
+
+
 @pytest.mark.parametrize("text", ["(cid:12)(cid:345)(cid:6)" * 10, "\ue123\ue456\ue789" * 10, "\ufffd" * 30])
 def test_a_garbled_text_layer_is_refused_and_asks_for_ocr(text):
     with pytest.raises(DocumentError, match="手册.pdf.*乱码.*OCR"):

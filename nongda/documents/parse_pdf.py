@@ -7,6 +7,7 @@ import math
 import re
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
@@ -14,7 +15,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from nongda.documents.outline import Heading, Item, assemble, first_heading
-from nongda.documents.pdf_layout import Line, layout
+from nongda.documents.pdf_layout import Cell, Line, layout
 from nongda.errors import DocumentError
 from nongda.records import DocumentMeta, ParsedDocument
 
@@ -22,7 +23,10 @@ _LOCK = threading.Lock()  # PDFium is not thread-safe
 _CID = re.compile(r"\(cid:\d+\)")
 _GARBLED = 0.2  # share of characters without a meaning; a stray symbol font stays under 0.05
 _FEW_WORDS = 10  # a scanned page often carries a stamped page number or date
-_CELL_GAP = 1.2  # in font sizes; justified Chinese text stays under 0.5
+# Gaps in font sizes from which on text may be two cells. Chinese columns stand that close, and chance gaps
+# of justified lines do no harm: only cells aligned over several lines become a table.
+_CELL_GAP = 0.3
+_LATIN_CELL_GAP = 0.6  # spaces between words reach 0.5
 _HYPHEN = 2  # PDFium's sign for a hyphen at a line end, the line break swallowed
 _BAD_TITLE = re.compile(
     r"untitled|无标题|未命名|\.(?:docx?|wps|pptx?|xlsx?|pdf|indd|cdr)$|^microsoft|^powerpoint", re.IGNORECASE)
@@ -71,9 +75,9 @@ def _read(data: bytes, name: str) -> tuple[list[list[Line]], dict[int, str], dic
 
 
 def _lines(textpage: pdfium.PdfTextPage, page: int) -> Iterator[Line]:
-    """Yield the lines in the order of the page's content; slanted text is a watermark and left out."""
+    """Yield the lines in the order of the page's content; text on a slant is a watermark and left out."""
     builder = _LineBuilder(page)
-    box = raw.FS_RECTF()
+    box, matrix = raw.FS_RECTF(), raw.FS_MATRIX()
     for index in range(textpage.count_chars()):
         code = raw.FPDFText_GetUnicode(textpage, index)
         if code in (0, 0xFFFE, 0xFFFF):
@@ -81,15 +85,19 @@ def _lines(textpage: pdfium.PdfTextPage, page: int) -> Iterator[Line]:
         if code in (10, 13):
             yield from builder.flush()
             continue
-        if abs(math.sin(2 * raw.FPDFText_GetCharAngle(textpage, index))) > 0.1:
+        raw.FPDFText_GetMatrix(textpage, index, ctypes.byref(matrix))
+        # The base line's direction: the angle PDFium reports takes slanted letters for slanted lines.
+        if abs(math.sin(2 * math.atan2(matrix.b, matrix.a))) > 0.1:
             continue
-        if raw.FPDFText_IsGenerated(textpage, index) == 1 or not raw.FPDFText_GetLooseCharBox(
-                textpage, index, ctypes.byref(box)):
-            builder.add_space(chr(code))
+        generated = raw.FPDFText_IsGenerated(textpage, index) == 1
+        if generated or not raw.FPDFText_GetLooseCharBox(textpage, index, ctypes.byref(box)):
+            builder.add_space(generated)
             continue
         if builder.is_elsewhere(box.bottom, box.top):
             yield from builder.flush()
-        builder.add("-" if code == _HYPHEN else chr(code), box.left, box.right, box.bottom, box.top)
+        scale = math.sqrt(abs(matrix.a * matrix.d - matrix.b * matrix.c)) or 1.0
+        size = raw.FPDFText_GetFontSize(textpage, index) * scale or abs(box.top - box.bottom)
+        builder.add("-" if code == _HYPHEN else chr(code), (box.left, box.right, box.bottom, box.top), size)
         if code == _HYPHEN:
             yield from builder.flush()
     yield from builder.flush()
@@ -103,41 +111,57 @@ class _LineBuilder:
         self._clear()
 
     def _clear(self) -> None:
-        self._cells: list[tuple[float, str]] = []
-        self._right = self._bottom = self._top = self._size = 0.0
+        self._cells: list[Cell] = []
+        self._sizes: Counter[float] = Counter()
+        self._bottom = self._top = 0.0
+        self._space = self._typed_space = False
 
     def is_elsewhere(self, bottom: float, top: float) -> bool:
         """Tell whether a character at this height cannot belong to the line."""
         return bool(self._cells) and (bottom > self._top or top < self._bottom)
 
-    def add_space(self, character: str) -> None:
-        if self._cells and character.isspace():
-            left, text = self._cells[-1]
-            self._cells[-1] = (left, text + " ")
+    def add_space(self, generated: bool) -> None:
+        """Note a space; a generated one is PDFium's reading of a gap."""
+        self._space = True
+        self._typed_space = self._typed_space or not generated
 
-    def add(self, character: str, left: float, right: float, bottom: float, top: float) -> None:
-        if not self._cells:
-            self._bottom, self._top = bottom, top
+    def add(self, character: str, box: tuple[float, float, float, float], size: float) -> None:
+        """Add a character in its box (left, right, bottom, top) in points."""
         if character.isspace():
-            self.add_space(character)
+            self.add_space(generated=False)
             return
-        size = abs(top - bottom)
-        if not self._cells or left - self._right > _CELL_GAP * size or left < self._right - 20 * size:
-            self._cells.append((left, character))
+        left, right, bottom, top = box
+        last = self._cells[-1] if self._cells else None
+        if last is None:
+            self._bottom, self._top = bottom, top
+        if last is None or _is_apart(last, character, left, size):
+            self._cells.append(Cell(character, left, right))
         else:
-            start, text = self._cells[-1]
-            self._cells[-1] = (start, text + character)
-        self._right = right
-        self._size = max(self._size, size)
+            space = " " if self._has_space(last.text[-1], character) else ""
+            self._cells[-1] = Cell(last.text + space + character, last.left, right)
+        self._space = self._typed_space = False
+        self._sizes[round(size, 1)] += 1
         self._bottom, self._top = min(self._bottom, bottom), max(self._top, top)
 
+    def _has_space(self, before: str, after: str) -> bool:
+        """A gap between Chinese characters comes from justified lines, unless a space was typed."""
+        return self._space and (self._typed_space or min(before, after) < "\u2e80")
+
     def flush(self) -> Iterator[Line]:
-        cells = tuple((left, _repair(text)) for left, text in self._cells)
-        cells = tuple((left, text) for left, text in cells if text)
+        """Yield the line gathered so far, if there is one, and begin another."""
+        cells = tuple(Cell(_repair(cell.text), cell.left, cell.right) for cell in self._cells)
+        cells = tuple(cell for cell in cells if cell.text)
         if cells:
-            yield Line(cells, self._page, min(left for left, _ in cells), self._right,
-                       self._bottom, self._top, self._size)
+            size = self._sizes.most_common(1)[0][0]
+            yield Line(cells, self._page, min(cell.left for cell in cells), cells[-1].right,
+                       self._bottom, self._top, size)
         self._clear()
+
+
+def _is_apart(cell: Cell, character: str, left: float, size: float) -> bool:
+    is_latin = max(cell.text[-1], character) < "\u2e80"
+    gap = (_LATIN_CELL_GAP if is_latin else _CELL_GAP) * size
+    return left - cell.right > gap or left < cell.right - 20 * size
 
 
 def _repair(text: str) -> str:

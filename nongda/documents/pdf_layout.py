@@ -27,13 +27,23 @@ _INDENT = 1.2  # in font sizes; a Chinese paragraph is indented by two
 _SHORT = 3.0  # in font sizes short of the right margin
 _GAP = 1.6  # of the usual distance between lines
 _TABLE_LINES = 3
+_ALIGNED = 0.5  # in font sizes, of an edge or the middle of a cell
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Text between two gaps of a line; edges in points."""
+
+    text: str
+    left: float
+    right: float
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page in points, y upwards; `cells` are (left edge, text) parted at wide gaps."""
+    """A line of a page in points, y upwards."""
 
-    cells: tuple[tuple[float, str], ...]
+    cells: tuple[Cell, ...]
     page: int
     left: float
     right: float
@@ -43,7 +53,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        return " ".join(text for _, text in self.cells)
+        return " ".join(cell.text for cell in self.cells)
 
 
 def layout(pages: Sequence[Sequence[Line]]) -> list[Item]:
@@ -81,7 +91,7 @@ def _heading_levels(lines: Sequence[Line], running: frozenset[str]) -> dict[floa
 
 def _reads_as_heading(line: Line) -> bool:
     return (
-        len(line.text) <= _MAX_HEADING and len(line.cells) == 1
+        len(line.text) <= _MAX_HEADING
         and line.text.rstrip()[-1:] not in "。；，、,;" and any(c.isalpha() for c in line.text)
     )
 
@@ -110,31 +120,26 @@ def _segments(page: Sequence[Line]) -> Iterator[list[Line]]:
 
 
 def _segment_items(lines: list[Line], levels: dict[float, int], pitch: float) -> Iterator[Item]:
-    left = min(line.left for line in lines)
-    if len(lines) > 3:  # a stray mark in the margin does not move the text's edge
-        left = float(Counter(round(line.left) for line in lines).most_common(1)[0][0])
-    right = max(line.right for line in lines)
+    margins = _Margins(lines, pitch)
     paragraph: list[Line] = []
     position = 0
     while position < len(lines):
         line = lines[position]
         table = _table_length(lines[position:])
         level = levels.get(_rounded(line.size)) if _reads_as_heading(line) else None
-        after_end = _starts(paragraph, line, left, right, pitch) or ends_sentence(paragraph[-1].text)
-        alone = after_end and line.right < right - _SHORT * line.size
-        numbered = numbered_heading(line.text) if alone else None
+        numbered = numbered_heading(line.text) if margins.stands_alone(paragraph, line) else None
         if table or level is not None or numbered:
             yield from _blocks(paragraph)
             paragraph = []
         if table:
-            rows = [[text for _, text in row.cells] for row in lines[position:position + table]]
+            rows = [[cell.text for cell in row.cells] for row in lines[position:position + table]]
             yield Block(table_text(rows), "table", line.page)
         elif level is not None:
             yield Heading(level, line.text, line.page)
         elif numbered:
             yield Heading(numbered[0] + _HEADING_LEVELS, numbered[1], line.page, numbered=True)
         else:
-            if paragraph and not is_list_item(line.text) and _starts(paragraph, line, left, right, pitch):
+            if paragraph and not is_list_item(line.text) and margins.starts(paragraph, line):
                 yield from _blocks(paragraph)
                 paragraph = []
             paragraph.append(line)
@@ -142,20 +147,47 @@ def _segment_items(lines: list[Line], levels: dict[float, int], pitch: float) ->
     yield from _blocks(paragraph)
 
 
-def _starts(paragraph: Sequence[Line], line: Line, left: float, right: float, pitch: float) -> bool:
-    """Tell whether a line begins a new paragraph after the lines gathered so far."""
-    if not paragraph:
-        return True
-    last = paragraph[-1]
-    item = next((entry for entry in reversed(paragraph) if is_list_item(entry.text)), None)
-    if item is not None and line.left > item.left + 0.5 * line.size:
-        return is_list_item(line.text)  # a hanging indent continues the item
-    return (
-        line.left > left + _INDENT * line.size
-        or last.right < right - _SHORT * last.size - (0.1 * (right - left) if last.text[-1:].isascii() else 0)
-        or (pitch > 0 and last.bottom - line.bottom > _GAP * max(pitch, line.size))
-        or abs(line.size - last.size) > 0.12 * last.size
-    )
+class _Margins:
+    """The edges of a column, to tell where its paragraphs begin and end."""
+
+    def __init__(self, lines: Sequence[Line], pitch: float) -> None:
+        self._left = min(line.left for line in lines)
+        if len(lines) > 3:  # a stray mark in the margin does not move the text's edge
+            self._left = float(Counter(round(line.left) for line in lines).most_common(1)[0][0])
+        self._right = max(line.right for line in lines)
+        self._pitch = pitch
+        # Quoted text is narrower on both sides: lines with the same left edge have their own right edge.
+        edges: dict[int, list[float]] = {}
+        for line in (line for line in lines if not is_list_item(line.text)):
+            edges.setdefault(round(line.left), []).append(line.right)
+        self._rights = {left: max(rights) for left, rights in edges.items() if len(rights) > 1}
+
+    def starts(self, paragraph: Sequence[Line], line: Line) -> bool:
+        """Tell whether a line begins a new paragraph after the lines gathered so far."""
+        if not paragraph:
+            return True
+        last = paragraph[-1]
+        if (
+            self._is_short(last)
+            or (self._pitch > 0 and last.bottom - line.bottom > _GAP * max(self._pitch, line.size))
+            or abs(line.size - last.size) > 0.12 * last.size
+        ):
+            return True
+        item = next((entry for entry in reversed(paragraph) if is_list_item(entry.text)), None)
+        if item is not None and line.left > item.left + 0.5 * line.size:
+            return False  # a hanging indent continues the item
+        is_indented = line.left > self._left + _INDENT * line.size
+        return is_indented and (line.left > last.left + 0.5 * line.size or ends_sentence(last.text))
+
+    def stands_alone(self, paragraph: Sequence[Line], line: Line) -> bool:
+        """Tell whether a line is a short one with a paragraph's or a sentence's end before it."""
+        begins = self.starts(paragraph, line) or ends_sentence(paragraph[-1].text)
+        return begins and line.right < self._right - _SHORT * line.size
+
+    def _is_short(self, line: Line) -> bool:
+        right = self._right if is_list_item(line.text) else self._rights.get(round(line.left), self._right)
+        ragged = 0.1 * (right - self._left) if line.text[-1:].isascii() else 0.0
+        return line.right < right - _SHORT * line.size - ragged
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[Block]:
@@ -178,17 +210,23 @@ def _table_length(lines: Sequence[Line]) -> int:
     if columns < 2 or is_list_item(lines[0].text):
         return 0
     count = 1
-    while count < len(lines) and _is_row_below(lines[count - 1], lines[count]):
+    while count < len(lines) and _is_row_below(lines[count - 1], lines[count], is_header=count == 1):
         count += 1
-    sentences = sum(ends_sentence(text) for line in lines[:count] for _, text in line.cells)
+    sentences = sum(ends_sentence(cell.text) for line in lines[:count] for cell in line.cells)
     return count if count >= _TABLE_LINES and sentences <= count else 0
 
 
-def _is_row_below(above: Line, line: Line) -> bool:
+def _is_row_below(above: Line, line: Line, is_header: bool) -> bool:
     if len(above.cells) != len(line.cells):
         return False
-    tolerance = 4 * line.size  # cells may be centred
-    return all(abs(a[0] - b[0]) < tolerance for a, b in zip(above.cells, line.cells, strict=True))
+    pairs = zip(above.cells, line.cells, strict=True)
+    if is_header:  # its names may stand centred over columns that begin at the left
+        return all(a.left < b.right and b.left < a.right for a, b in pairs)
+    near = _ALIGNED * line.size
+    return all(
+        min(abs(a.left - b.left), abs(a.right - b.right), abs(a.left + a.right - b.left - b.right) / 2) < near
+        for a, b in pairs
+    )
 
 
 def _join_heading_lines(items: Sequence[Item]) -> list[Item]:
