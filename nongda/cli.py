@@ -6,20 +6,30 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import click
-from tqdm import tqdm
 
 from nongda import __version__
+from nongda.console import (
+    ByteBars,
+    answer_object,
+    batch_item,
+    last_answer,
+    print_answer,
+    print_json,
+    read_json,
+    read_turns,
+    result_object,
+    show_adding,
+)
 from nongda.engine import ROOT, Engine
 from nongda.errors import NongDaError, UsageError
 from nongda.installation import add_samples, fetch_weights
-from nongda.records import AddEvent, Answer, Candidate, Delta, FileReport, Turn
 from nongda.settings import load_settings
 
 
@@ -46,13 +56,10 @@ def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-@click.group(invoke_without_command=True, help="农答：离线农技问答。不带命令时打开页面。")
+@click.group(help="农答：离线农技问答。不带命令时打开页面。")
 @click.version_option(__version__, "--version", help="显示版本")
-@click.pass_context
-def cli(context: click.Context) -> None:
-    """Run a command, or `serve` when there is none."""
-    if context.invoked_subcommand is None:
-        context.invoke(serve)
+def cli() -> None:
+    """Hold the commands."""
 
 
 @cli.command(help="打开页面（只在本机）")
@@ -63,7 +70,7 @@ def serve(engine: Engine, port: int | None, no_browser: bool) -> None:
     """Open the desk app."""
     from nongda.ui.layout import launch  # gradio takes seconds to import; other commands do without
 
-    launch(engine, port, not no_browser, lambda address: click.echo(f"农答已启动：{address}（按 Ctrl+C 停止）"))
+    launch(engine, port, not no_browser, None)
 
 
 @cli.command(help="取得模型并建立示例知识库")
@@ -71,13 +78,13 @@ def serve(engine: Engine, port: int | None, no_browser: bool) -> None:
 @click.option("--no-samples", is_flag=True, help="不添加示例资料")
 def setup(data: Path, profile: str, no_samples: bool) -> None:
     """Fetch what is missing, with progress; quick when all is there."""
-    with _ByteBars() as bars:
+    with ByteBars() as bars:
         chosen = fetch_weights(profile, bars, click.echo)
     if no_samples:
         return
     engine = Engine.open(load_settings(data / "settings.toml"), data, chosen)
     try:
-        failed = _show_adding(add_samples(engine), quiet=True)
+        failed = show_adding(add_samples(engine), quiet=True)
         click.echo(f"知识库已就绪：{len(engine.documents())} 份资料")
     finally:
         engine.close()
@@ -90,7 +97,7 @@ def setup(data: Path, profile: str, no_samples: bool) -> None:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 def add(engine: Engine, paths: tuple[Path, ...]) -> None:
     """Add files; exit 1 when one could not be added."""
-    if _show_adding(engine.add(paths)):
+    if show_adding(engine.add(paths)):
         raise SystemExit(1)
 
 
@@ -110,7 +117,7 @@ def docs(engine: Engine, as_json: bool) -> None:
     """List the documents."""
     documents = engine.documents()
     if as_json:
-        _print_json([asdict(d) for d in documents])
+        print_json([asdict(d) for d in documents])
         return
     for document in documents:
         click.echo(f"{document.id}  {document.meta.title}  {document.source}  {document.chunks} 段")
@@ -121,7 +128,7 @@ def docs(engine: Engine, as_json: bool) -> None:
 @with_engine
 def rebuild(engine: Engine) -> None:
     """Make the knowledge base anew; the old one stays until the end."""
-    _show_adding(engine.rebuild())
+    show_adding(engine.rebuild())
     click.echo(f"重建完成：{len(engine.documents())} 份资料")
 
 
@@ -137,7 +144,7 @@ def search(engine: Engine, question: str, mode: Literal["hybrid", "bm25", "dense
     """Rank passages for a question."""
     result = engine.search(question, mode, not no_rerank, k)
     if as_json:
-        _print_json({"question": question, "results": [_result(c) for c in result.candidates],
+        print_json({"question": question, "results": [result_object(c) for c in result.candidates],
                      "timings": dict(result.timings)})
         return
     for candidate in result.candidates:
@@ -160,11 +167,11 @@ def ask(engine: Engine, question: str | None, as_json: bool, history: Path | Non
     if batch is not None:
         _ask_batch(engine, batch)
     elif question is not None:
-        turns = _turns(_read_json(history), str(history)) if history else []
+        turns = read_turns(read_json(history), str(history)) if history else []
         if as_json:
-            _print_json(_answer_object(_answer(engine.ask(question, turns))))
+            print_json(answer_object(last_answer(engine.ask(question, turns))))
         else:
-            _print_answer(engine.ask(question, turns))
+            print_answer(engine.ask(question, turns))
 
 
 @cli.command(help="检查安装：模型、知识库、内存")
@@ -174,7 +181,7 @@ def doctor(engine: Engine, as_json: bool) -> None:
     """Describe this installation; exit 1 when something must be done."""
     report = {"version": __version__, "python": sys.version.split()[0], **engine.doctor()}
     if as_json:
-        _print_json(report)
+        print_json(report)
     else:
         for key, value in report.items():
             if key != "problems":
@@ -200,7 +207,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     try:
-        cli.main(prog_name="app.py", standalone_mode=False)
+        cli.main(sys.argv[1:] or ["serve"], prog_name="app.py", standalone_mode=False)
         code = 0
     except click.ClickException as error:
         code = _fail(f"命令用法不对：{error.format_message()}（加 --help 查看用法）", 2)
@@ -224,58 +231,6 @@ def _fail(message: str, code: int) -> int:
     click.echo(message, err=True)
     return code
 
-
-def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False))
-
-
-def _read_json(path: Path) -> object:
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"文件 {path} 无法读取（{error}）：请检查路径和格式") from error
-
-
-def _turns(value: object, where: str) -> list[Turn]:
-    """Check a history; UsageError names the place where it is not [{role, content}]."""
-    wrong = UsageError(f"{where} 里的对话历史格式不对：应是 [{{\"role\": \"user\"或\"assistant\", \"content\": 文字}}]")
-    if not isinstance(value, list):
-        raise wrong
-    turns: list[Turn] = []
-    for item in value:
-        if not isinstance(item, dict) or item.get("role") not in ("user", "assistant"):
-            raise wrong
-        if not isinstance(item.get("content"), str):
-            raise wrong
-        turns.append(Turn(item["role"], item["content"]))
-    return turns
-
-
-def _answer(events: Iterable[object]) -> Answer:
-    return next(event for event in events if isinstance(event, Answer))
-
-
-def _answer_object(answer: Answer) -> dict[str, Any]:
-    return {
-        "question": answer.question, "standalone": answer.standalone, "answer": answer.text,
-        "refused": answer.refused, "citations": [asdict(c) for c in answer.citations],
-        "warnings": list(answer.warnings), "timings": dict(answer.timings), "models": dict(answer.models),
-    }
-
-
-def _print_answer(events: Iterable[object]) -> None:
-    for event in events:
-        if isinstance(event, Delta):
-            click.echo(event.text, nl=False)
-        elif isinstance(event, Answer):
-            click.echo()
-            for warning in event.warnings:
-                click.echo(f"提示：{warning}")
-            for citation in event.citations:
-                place = " / ".join([citation.source, *citation.heading])
-                click.echo(f"[{citation.id}] {place}：{citation.quote}")
-
-
 def _ask_batch(engine: Engine, path: Path) -> None:
     """Answer JSON lines one by one; a bad line becomes an object with its error, the others go on."""
     try:
@@ -287,70 +242,12 @@ def _ask_batch(engine: Engine, path: Path) -> None:
             continue
         item: dict[str, Any] = {}
         try:
-            item = _batch_item(line, f"{path} 第 {number} 行")
-            turns = _turns(item.get("history", []), f"{path} 第 {number} 行")
-            result = _answer_object(_answer(engine.ask(item["question"], turns)))
+            item = batch_item(line, f"{path} 第 {number} 行")
+            turns = read_turns(item.get("history", []), f"{path} 第 {number} 行")
+            result = answer_object(last_answer(engine.ask(item["question"], turns)))
         except UsageError as error:
             result = {"question": item.get("question"), "error": str(error)}
-        _print_json({"id": item.get("id", number), **result})
+        print_json({"id": item.get("id", number), **result})
         sys.stdout.flush()
 
 
-def _batch_item(line: str, where: str) -> dict[str, Any]:
-    try:
-        item = json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"{where}不是 JSON（{error}）：每行应是 {{\"id\": 编号, \"question\": 问题}}") from error
-    if not isinstance(item, dict) or not isinstance(item.get("question"), str):
-        raise UsageError(f"{where}缺少 question：每行应是 {{\"id\": 编号, \"question\": 问题}}")
-    return item
-
-
-def _result(candidate: Candidate) -> dict[str, Any]:
-    chunk = candidate.chunk
-    return {
-        "id": chunk.id, "score": round(candidate.score, 6),
-        "ranks": {"bm25": candidate.ranks.get("bm25"), "dense": candidate.ranks.get("dense")},
-        "source": candidate.document.source, "page": chunk.page, "heading": list(chunk.heading), "text": chunk.text,
-    }
-
-
-def _show_adding(events: Iterator[AddEvent], quiet: bool = False) -> int:
-    """Show files as they are added; return how many failed."""
-    failed = 0
-    with tqdm(unit="份", disable=None, leave=False) as bar:
-        for event in events:
-            if isinstance(event, FileReport):
-                bar.total = event.total
-                bar.update(1)
-                failed += event.status == "failed"
-                if event.status == "failed" or not quiet:
-                    name = Path(event.path).name
-                    tqdm.write(f"{event.doc_id or '--------'}  {name}：{event.message}", file=sys.stdout)
-                for warning in event.warnings:
-                    tqdm.write(f"          提示：{warning}", file=sys.stdout)
-            else:
-                bar.total = event.files
-                bar.set_postfix_str(f"{Path(event.path).name} {event.done}/{event.total} 段")
-    return failed
-
-
-class _ByteBars:
-    """One progress bar in bytes per file, with the time left."""
-
-    def __init__(self) -> None:
-        self._bars: dict[str, tqdm[NoReturn]] = {}
-
-    def __enter__(self) -> _ByteBars:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for bar in self._bars.values():
-            bar.close()
-
-    def __call__(self, name: str, done: int, total: int) -> None:
-        if name not in self._bars:
-            self._bars[name] = tqdm(total=total, unit="B", unit_scale=True, desc=name, mininterval=1.0)
-        bar = self._bars[name]
-        bar.total = total
-        bar.update(done - bar.n)

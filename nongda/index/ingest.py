@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nongda.documents.chunk import CHUNKER_VERSION, chunk_blocks
 from nongda.documents.clean import clean
 from nongda.documents.identify import chunk_id, document_id, sha256_hex, text_fingerprint
-from nongda.documents.parse import parse_file
+from nongda.documents.parse import parse_bytes, read_file
 from nongda.errors import DocumentError, StoreError
 from nongda.index.store import NewDocument, Store, StoredChunk
 from nongda.language.lexicon import Lexicon
@@ -87,12 +87,12 @@ class Ingester:
 
     def _add_file(self, place: _Place, stop: threading.Event | None) -> Iterator[AddEvent]:
         started = time.perf_counter()
-        data = _read(place.path)
-        duplicate = data and self._store.find_duplicate(sha256_hex(data))
+        data = read_file(place.path)
+        duplicate = self._store.find_duplicate(sha256_hex(data))
         if duplicate:
             yield _skipped(place, "已在知识库中，内容没有变化", duplicate[1])
             return
-        document = clean(parse_file(place.path))
+        document = clean(parse_bytes(data, place.path.name))
         text_sha256 = text_fingerprint(document.blocks)
         if not any(has_words(block.text) for block in document.blocks):
             raise DocumentError(f"{place.path.name} 里没有文字：请检查文件内容")
@@ -133,14 +133,6 @@ class Ingester:
             meta=document.meta, pages=document.pages, characters=sum(len(c.text) for c in chunks),
             warnings=document.warnings, added_at=datetime.now(UTC).isoformat(), data=data, chunks=stored,
         ), written_by(self._embedder))
-
-
-def _read(path: Path) -> bytes:
-    """Return the bytes of a file; empty when it is none, so that the parser names what is wrong."""
-    try:
-        return path.read_bytes() if path.is_file() else b""
-    except OSError as error:
-        raise DocumentError(f"{path.name} 无法读取（{error.strerror}）：请检查文件是否被占用、有无权限") from error
 
 
 def _skipped(place: _Place, message: str, doc_id: str) -> FileReport:
