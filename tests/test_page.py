@@ -229,10 +229,9 @@ def test_files_are_added_and_one_is_removed_after_a_question(page: Page, tmp_pat
     bad.write_bytes(b"x")
     page.get_by_role("tab", name="资料").click()
     page.set_input_files("#files input[type=file]", [str(good), str(bad)])
-    page.wait_for_selector("text=表")
-    page.click("#add")
+    page.click("#add")  # waits until the upload has ended and the button is open
     page.wait_for_selector("text=新 资料（一）.md 已加入，共 4 段")
-    assert page.locator("text=表.xls 的类型不认识").is_visible()
+    page.wait_for_selector("text=表.xls 的类型不认识")
     page.wait_for_selector("#documents >> text=共 4 份资料")
     page.click("#choice input")
     page.click("[role=option]:has-text('新 资料')")
@@ -254,6 +253,21 @@ def test_the_page_fits_a_small_laptop_and_a_phone_without_sideways_scrolling(pag
     ask(page)
     page.wait_for_selector(".took")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_long_conversation_scrolls_in_its_own_frame_and_follows_the_answer(page: Page, engine: FakeDeskEngine):
+    engine.pause = 0.0
+    try:
+        for number in range(1, 5):
+            ask(page)
+            page.wait_for_selector(f".turn:nth-of-type({2 * number}) .took")
+    finally:
+        engine.pause = 0.1
+    frame = page.locator("#talk")
+    frame.evaluate("talk => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    height, whole, top = frame.evaluate("talk => [talk.clientHeight, talk.scrollHeight, talk.scrollTop]")
+    assert whole > height and top == pytest.approx(whole - height, abs=2)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 768
 
 
 def test_a_browser_in_another_language_gets_english(browser: Browser, url: str):

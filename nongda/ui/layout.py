@@ -181,7 +181,7 @@ def _documents_tab(desk: Desk) -> list[Any]:
     """Build adding, the list and removing; returns the components that `_documents` fills."""
     files = gr.File(label=I18N("upload"), file_count="multiple", height=150, elem_id="files")
     with gr.Row(elem_id="adding"):
-        add = gr.Button(I18N("add"), variant="primary", elem_id="add")
+        add = gr.Button(I18N("add"), variant="primary", interactive=False, elem_id="add")
         halt = gr.Button(I18N("add_stop"), interactive=False, elem_id="add-stop")
     progress = gr.HTML("", elem_id="progress")
     table = gr.HTML("", elem_id="documents")
@@ -211,6 +211,8 @@ def _documents_tab(desk: Desk) -> list[Any]:
         language = _language(request)
         return *_confirming(desk.remove(doc_id, language), False), *_documents(desk, language)
 
+    # The button waits for the upload to be complete; a file list emptied after adding shuts it again.
+    files.change(lambda paths: gr.update(interactive=bool(paths)), files, add, **QUIET)
     add.click(added, files, [progress, add, halt, files, table, choice], **QUIET)
     halt.click(halted, None, None, queue=False, **QUIET)
     remove.click(confirm, choice, confirming, **QUIET)
@@ -241,7 +243,7 @@ def _chat(view: ChatView) -> Updates:
 
 
 def _adding(view: AddView) -> Updates:
-    return view.progress, gr.update(interactive=not view.busy), gr.update(interactive=view.busy)
+    return view.progress, gr.update(interactive=False), gr.update(interactive=view.busy)
 
 
 def _confirming(message: str, asking: bool) -> Updates:
