@@ -121,6 +121,5 @@ class FakeDeskEngine:
         return list(self.stored)
 
     def doctor(self) -> dict[str, Any]:
-        return {"version": "0.1.0", "documents": len(self.stored), "ready": True,
-                "memory": {"total_gib": 15.6, "free_gib": 7.25}, "problems": [],
-                "models": [{"generator": "qwen.gguf"}, {"embedder": "e5.onnx"}]}
+        return {"profile": "lite", "documents": len(self.stored), "read_only": False,
+                "memory_available": 8 * 2**30, "problems": [], "models": {"generator": "qwen.gguf"}}

@@ -205,6 +205,17 @@ def test_stop_stops_within_two_seconds_and_the_next_question_works(page: Page, e
     assert page.locator(".chip").first.is_visible()
 
 
+def test_a_question_during_an_answer_is_refused_in_words_and_harms_nothing(page: Page):
+    ask(page)
+    page.wait_for_selector(".text")
+    ask(page, "再问一句")
+    page.wait_for_selector("text=上一问还没有答完")
+    page.wait_for_selector(".took")
+    page.wait_for_selector("#ask:not([disabled])")
+    assert page.locator(".turn.you").count() == 1
+    assert page.input_value("#question textarea") == "再问一句"
+
+
 def test_closing_the_tab_ends_its_answer(browser: Browser, url: str, engine: FakeDeskEngine):
     tab = browser.new_page()
     tab.goto(url)
@@ -244,7 +255,7 @@ def test_files_are_added_and_one_is_removed_after_a_question(page: Page, tmp_pat
 
 def test_the_state_of_the_program_is_shown(page: Page):
     page.get_by_role("tab", name="状态").click()
-    page.wait_for_selector("text=程序版本")
+    page.wait_for_selector("text=写回答的模型")
 
 
 def test_the_page_fits_a_small_laptop_and_a_phone_without_sideways_scrolling(page: Page):

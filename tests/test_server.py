@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from nongda.errors import UsageError
 from nongda.ui import server
 
 
@@ -64,5 +65,5 @@ def test_a_program_that_does_not_speak_http_makes_room(port: int, monkeypatch: p
 
 def test_no_port_at_all_is_one_sentence(web_page: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server, "PORTS_TRIED", 1)
-    with pytest.raises(OSError, match=f"端口 {web_page} 到 {web_page} 都被占用"):
+    with pytest.raises(UsageError, match=f"端口 {web_page} 到 {web_page} 都被占用"):
         server.choose_port(web_page, "nongda-other")

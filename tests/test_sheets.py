@@ -55,9 +55,9 @@ def test_a_file_being_added_shows_how_far_it_is():
 
 
 def test_the_state_becomes_one_row_a_value_under_names_people_read():
-    report = {"ready": True, "memory": {"free": 7.25}, "problems": [], "models": [{"generator": "a.gguf"}],
-              "weights": ["a", "b"], "documents": 1234, "其他": None}
+    report = {"read_only": True, "memory": {"free": 7.25}, "problems": [], "models": [{"generator": "a.gguf"}],
+              "files": ["a", "b"], "documents": 1234, "memory_total": 3 * 2**29, "其他": None}
     assert rows(sheets.status(report, ZH, STATUS_ZH))[1:] == [
-        ["就绪", "是"], ["内存 › free", "7.25"], ["问题", "无"], ["模型 › 1 › 写回答的模型", "a.gguf"],
-        ["模型文件", "a、b"], ["资料份数", "1,234"], ["其他", "无"]]
+        ["只读", "是"], ["memory › free", "7.25"], ["问题", "无"], ["模型 › 1 › 写回答的模型", "a.gguf"],
+        ["files", "a、b"], ["资料份数", "1,234"], ["内存总量", "1.5 GiB"], ["其他", "无"]]
     assert rows(sheets.status({"ready": False, "x": EVIL}, EN, {}))[1:] == [["ready", "no"], ["x", EVIL]]

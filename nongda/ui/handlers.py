@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from nongda.errors import NongDaError
-from nongda.records import AddEvent, Answer, Delta, Event, FileReport, Progress, Stage, StoredDocument, Turn
+from nongda.records import AddEvent, Answer, Delta, Event, Progress, Stage, StoredDocument, Turn
 from nongda.ui import render, sheets
 from nongda.ui.render import Exchange, title_of
 from nongda.ui.sheets import FileState
@@ -44,9 +44,9 @@ class DeskEngine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChatView:
-    """The question tab at one moment; None leaves that part of the page as it is."""
+    """The question tab at one moment; None leaves that part of the page, or without a transcript all of it."""
 
-    transcript: str
+    transcript: str | None
     evidence: str | None = None
     question: str | None = None
     busy: bool = False
@@ -88,7 +88,7 @@ class Desk:
             if not busy:
                 session.stop = stop
         if busy:
-            yield replace(self.view(session_id, language), note=texts["busy"])
+            yield ChatView(None, note=texts["busy"])  # the running answer alone writes the page
             return
         history = _history(session.exchanges)
         number = session.exchanges[-1].number + 1 if session.exchanges else 1
@@ -96,9 +96,9 @@ class Desk:
         try:
             yield self._view(session, texts, evidence=True, question="", busy=True)
             for step in self._answering(session.exchanges[-1], history, stop, texts):
-                shown = step.candidates != session.exchanges[-1].candidates or step.answer is not None
+                shown = step.candidates != session.exchanges[-1].candidates
                 session.exchanges[-1] = step
-                if self._current(session_id, session):
+                if step.running and self._current(session_id, session):
                     yield self._view(session, texts, evidence=shown, busy=True)
         finally:
             stop.set()  # also ends an answer whose page went away
@@ -204,13 +204,15 @@ class Desk:
             return render.notice(str(failure), "error")
         return render.notice(texts["removed"].format(title=title_of(document)), "done")
 
-    def status(self, language: Language) -> str:
-        """Return the doctor's report as a table."""
+    def status(self, language: Language) -> Iterator[str]:
+        """Yield a word of patience, then the doctor's report as a table."""
+        yield render.notice(TEXTS[language]["checking"], "ask")
         try:
             report = self.engine.doctor()
         except NongDaError as failure:
-            return render.notice(str(failure), "error")
-        return sheets.status(report, TEXTS[language], STATUS_ZH if language == "zh" else {})
+            yield render.notice(str(failure), "error")
+            return
+        yield sheets.status(report, TEXTS[language], STATUS_ZH if language == "zh" else {})
 
     def _answering(
         self, exchange: Exchange, history: Sequence[Turn], stop: threading.Event, texts: render.Texts
@@ -292,8 +294,4 @@ def _finish(exchange: Exchange, answer: Answer) -> Exchange:
 def _advance(state: FileState, event: AddEvent) -> FileState:
     if isinstance(event, Progress):
         return replace(state, status="adding", done=event.done, total=event.total)
-    return _reported(state, event)
-
-
-def _reported(state: FileState, report: FileReport) -> FileState:
-    return replace(state, status=report.status, message=report.message, warnings=report.warnings)
+    return replace(state, status=event.status, message=event.message, warnings=event.warnings)

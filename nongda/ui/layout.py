@@ -54,7 +54,7 @@ def launch(
     """Serve the page on this machine until Ctrl+C; `ready` gets the address once it answers.
 
     Where this program already serves the same data folder, its address is used and the call returns.
-    Raises OSError when no port is free.
+    Raises UsageError when no port is free.
     """
     wanted = port or DEFAULT_PORT
     chosen, ours = choose_port(wanted, _mark(engine))
@@ -98,10 +98,8 @@ def start(engine: DeskEngine, port: int) -> Running:
         desk.close_all()
         blocks.close(verbose=False)
         shutil.rmtree(uploads, ignore_errors=True)
-        if before is None:
-            os.environ.pop(UPLOADS, None)
-        else:
-            os.environ[UPLOADS] = before
+        os.environ.pop(UPLOADS, None)
+        os.environ.update({UPLOADS: before} if before else {})
 
     return Running(f"http://{HOST}:{port}/", close)
 
@@ -169,16 +167,16 @@ def _ask_tab(desk: Desk) -> list[Any]:
     def cleared(request: gr.Request) -> Updates:
         return _chat(desk.clear(_session(request), _language(request)))
 
-    gr.on([ask.click, question.submit], asked, question, outputs, **QUIET)
+    gr.on([ask.click, question.submit], asked, question, outputs, trigger_mode="multiple", **QUIET)
     for chip, key in zip(chips, STARTERS, strict=True):
-        chip.click(chosen(key), None, outputs, **QUIET)
+        chip.click(chosen(key), None, outputs, trigger_mode="multiple", **QUIET)
     stop.click(stopped, None, None, queue=False, **QUIET)
     clear.click(cleared, None, outputs, queue=False, **QUIET)
     return outputs
 
 
 def _documents_tab(desk: Desk) -> list[Any]:
-    """Build adding, the list and removing; returns the components that `_documents` fills."""
+    """Build adding, the list and removing; returns what `_documents` fills."""
     files = gr.File(label=I18N("upload"), file_count="multiple", height=150, elem_id="files")
     with gr.Row(elem_id="adding"):
         add = gr.Button(I18N("add"), variant="primary", interactive=False, elem_id="add")
@@ -222,16 +220,18 @@ def _documents_tab(desk: Desk) -> list[Any]:
 
 
 def _status_tab(desk: Desk, tab: gr.Tab) -> None:
-    report = gr.HTML("", elem_id="report")
+    report = gr.HTML(elem_id="report")
     refresh = gr.Button(I18N("refresh"), elem_id="refresh")
 
-    def shown(request: gr.Request) -> str:
-        return desk.status(_language(request))
+    def shown(request: gr.Request) -> Iterator[str]:
+        yield from desk.status(_language(request))
 
     gr.on([tab.select, refresh.click], shown, None, report, **QUIET)
 
 
 def _chat(view: ChatView) -> Updates:
+    if view.transcript is None:
+        return (gr.skip(),) * 6
     return (
         view.transcript,
         gr.skip() if view.evidence is None else view.evidence,

@@ -9,6 +9,8 @@ import sys
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from nongda.errors import UsageError
+
 HOST = "127.0.0.1"
 PORTS_TRIED = 100
 ANSWER_SECONDS = 3.0  # a page on this machine answers in milliseconds
@@ -32,7 +34,7 @@ class NoFiles:
 def choose_port(wanted: int, mark: str) -> tuple[int, bool]:
     """Return a port and whether a page holding `mark` is already served there; else the next free port.
 
-    Raises OSError, with a sentence for the reader, when no port is free.
+    Raises UsageError when no port is free.
     """
     for port in range(wanted, min(wanted + PORTS_TRIED, 65536)):
         if _is_free(port):
@@ -40,7 +42,7 @@ def choose_port(wanted: int, mark: str) -> tuple[int, bool]:
         if mark in _served_at(port):
             return port, True
     last = wanted + PORTS_TRIED - 1
-    raise OSError(f"端口 {wanted} 到 {last} 都被占用：请关闭一些程序，或用 --port 指定别的端口")
+    raise UsageError(f"端口 {wanted} 到 {last} 都被占用：请关闭一些程序，或用 --port 指定别的端口")
 
 
 def _is_free(port: int) -> bool:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from nongda.records import StoredDocument
 from nongda.ui.render import Texts, title_of
 
+SIZES = ("memory_total", "memory_available")  # reported in bytes
+
 
 @dataclass(frozen=True, slots=True)
 class FileState:
@@ -84,7 +86,8 @@ def _file(state: FileState, texts: Texts) -> str:
 def _flatten(value: object, texts: Texts, names: Texts, path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
     if isinstance(value, Mapping) and value:
         for key, item in value.items():
-            yield from _flatten(item, texts, names, (*path, names.get(str(key), str(key))))
+            shown = f"{item / 2**30:.1f} GiB" if key in SIZES and isinstance(item, int) else item
+            yield from _flatten(shown, texts, names, (*path, names.get(str(key), str(key))))
     elif isinstance(value, (list, tuple)) and any(isinstance(item, (Mapping, list, tuple)) for item in value):
         for index, item in enumerate(value, start=1):
             yield from _flatten(item, texts, names, (*path, str(index)))

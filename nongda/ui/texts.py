@@ -82,12 +82,12 @@ ZH: dict[str, str] = {
     "remove_nothing": "还没有选择资料：请先选择要删除的一份。",
     "removed": "已删除《{title}》。",
     "refresh": "刷新",
+    "checking": "正在检查，第一次要先载入模型……",
     "status_item": "项目",
     "status_value": "情况",
     "yes": "是",
     "no": "否",
     "none": "无",
-    "seconds_unit": "秒",
 }
 
 EN: dict[str, str] = {
@@ -166,42 +166,38 @@ EN: dict[str, str] = {
     "remove_nothing": "No document is chosen: choose the one to remove first.",
     "removed": "“{title}” was removed.",
     "refresh": "Refresh",
+    "checking": "Checking; the first time loads the models…",
     "status_item": "Item",
     "status_value": "State",
     "yes": "yes",
     "no": "no",
     "none": "none",
-    "seconds_unit": "s",
 }
 
 TEXTS: dict[Language, dict[str, str]] = {"zh": ZH, "en": EN}
 
 # Names of what `doctor` reports; an unknown key is shown as it is.
 STATUS_ZH: dict[str, str] = {
-    "version": "程序版本",
-    "python": "Python 版本",
-    "platform": "系统",
-    "data": "资料文件夹",
-    "data_dir": "资料文件夹",
+    "checked_at": "检查时间",
     "profile": "档位",
+    "data_dir": "资料文件夹",
+    "read_only": "只读",
     "documents": "资料份数",
     "chunks": "段落数",
-    "characters": "字数",
-    "vectors": "向量数",
+    "written_by": "资料库由此写成",
+    "dimension": "向量维数",
+    "chunker": "分段规则",
+    "revision": "修订号",
     "models": "模型",
     "generator": "写回答的模型",
     "embedder": "向量模型",
-    "reranker": "重排模型",
-    "weights": "模型文件",
-    "memory": "内存",
-    "disk": "磁盘",
-    "cpu": "处理器",
+    "reranker": "重排方法",
+    "generator_load_seconds": "写回答的模型载入秒数",
+    "embedder_load_seconds": "向量模型载入秒数",
+    "memory_total": "内存总量",
+    "memory_available": "可用内存",
     "threads": "线程数",
-    "settings": "设置",
-    "ready": "就绪",
-    "ok": "正常",
     "problems": "问题",
-    "warnings": "提醒",
 }
 
 
