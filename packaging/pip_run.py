@@ -78,9 +78,10 @@ class Progress:
 
     def __init__(self) -> None:
         self.terminal = sys.stdout.isatty()
-        self.task = "准备（preparing）"
+        self.task = "准备"
         self.began = self.shown = time.monotonic()
         self.done = self.size = self.expected = 0
+        self.notice = ""
         self.fresh = True
 
     def read(self, line: str) -> None:
@@ -91,17 +92,18 @@ class Progress:
             self._start(f"下载 {match[1].rsplit('/', 1)[-1]}")
         elif match := re.match(r"\s*Building wheel for (\S+) .*: started", line):
             if match[1] == "llama-cpp-python":
-                self._start("编译 llama.cpp，约 8 分钟（building llama.cpp, about 8 minutes）", LLAMA_BUILD)
+                self._start("编译 llama.cpp", LLAMA_BUILD)
+                self.notice = "现在编译 llama.cpp，约 8 分钟，忙时更久（building llama.cpp takes about 8 minutes）"
             else:
-                self._start(f"编译 {match[1]}（building）")
+                self._start(f"编译 {match[1]}")
         elif match := re.match(r"Installing collected packages: (.*)", line):
-            self._start(f"安装 {len(match[1].split(','))} 个软件包（installing）")
+            self._start(f"安装 {len(match[1].split(','))} 个软件包")
         elif "Retrying (" in line:
             if "重试" not in self.task:
-                self._start("没有连上，正在重试（no connection, retrying）")
+                self._start("没有连上，正在重试")
         elif re.match(r"\s*(Collecting|Preparing|Installing build|Getting requirements|Processing)", line):
             if self.task.startswith(("下载", "编译")):
-                self._start("查找软件包（resolving）")
+                self._start("查找软件包")
 
     def _start(self, task: str, expected: int = 0) -> None:
         self.task, self.expected, self.began = task, expected, time.monotonic()
@@ -121,6 +123,10 @@ class Progress:
     def show(self) -> None:
         """Write the state when it is time to: often on a terminal, seldom in a pipe."""
         now = time.monotonic()
+        if self.notice:
+            self.close()
+            print(self.notice, flush=True)
+            self.notice = ""
         if self.terminal and now - self.shown >= 0.2:
             print("\r" + fit(self.text(now)), end="", flush=True)
             self.shown = now
