@@ -75,8 +75,7 @@ def run_app(argv: list[str], root: Path) -> int:
         return code
     try:
         return call([*app, "serve", *shared, *rest], child_env(os.environ, offline=True))
-    except KeyboardInterrupt:  # the usual way to close the page
-        say("\n农答已关闭（closed）")
+    except KeyboardInterrupt:  # the usual way to close the page, which says so itself
         return 0
 
 
