@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,6 +86,9 @@ class CrossEncoder:
         self.name = name
         self._session = session
         self._tokenizer = tokenizer
+        # A window cut out of a text may make a token more than it had there.
+        self._pairer = Tokenizer.from_str(tokenizer.to_str())
+        self._pairer.enable_truncation(max_tokens, strategy="only_second")
         self._room = max_tokens - tokenizer.num_special_tokens_to_add(is_pair=True)
 
     @classmethod
@@ -109,22 +111,30 @@ class CrossEncoder:
         return scores
 
     def _pairs(self, question: str, passage: str) -> list[Encoding]:
-        """Encode the pair in as many windows as the passage needs beside the question."""
-        body = self._encode(passage)
-        # A short passage leaves more room for the question; half the window is always the question's to use.
-        asked = self._shortened(self._encode(question), max(self._room // 2, self._room - len(body.ids)))
-        size = self._room - len(asked.ids)
-        body.truncate(size, stride=int(size * WINDOW_OVERLAP))
-        return [self._tokenizer.post_process(asked, part) for part in (body, *body.overflowing)]
+        """Encode the pair in as many windows as the passage needs beside the question.
 
-    def _shortened(self, encoding: Encoding, budget: int) -> Encoding:
+        Windows are cut as text: an Encoding that was cut drags all its other pieces along, and theirs.
+        """
+        body = self._offsets(passage)
+        # A short passage leaves more room for the question; half the window is always the question's to use.
+        asked = self._shortened(question, max(self._room // 2, self._room - len(body)))
+        size = self._room - len(self._offsets(asked))
+        step = size - int(size * WINDOW_OVERLAP)
+        starts = range(0, max(1, len(body) - size + step), step)
+        windows = [body[start : start + size] for start in starts]
+        texts = [passage[window[0][0] : window[-1][1]] if window else "" for window in windows]
+        return [self._pairer.encode(encodable(asked), encodable(text)) for text in texts]
+
+    def _shortened(self, question: str, budget: int) -> str:
         """Keep the start and the end of a question that is too long: the request stands in one of them."""
-        if len(encoding.ids) <= budget:
-            return encoding
-        start, end = copy.copy(encoding), copy.copy(encoding)
-        start.truncate(budget - budget // 2)
-        end.truncate(budget // 2, direction="left")
-        return Encoding.merge([start, end], growing_offsets=False)
+        offsets = self._offsets(question)
+        if len(offsets) <= budget:
+            return question
+        end = offsets[len(offsets) - budget // 2 :]
+        return question[: offsets[budget - budget // 2 - 1][1]] + (question[end[0][0] :] if end else "")
+
+    def _offsets(self, text: str) -> list[tuple[int, int]]:
+        return list(self._encode(text).offsets)
 
     def _encode(self, text: str) -> Encoding:
         return self._tokenizer.encode(encodable(text), add_special_tokens=False)
