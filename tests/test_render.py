@@ -88,6 +88,11 @@ def test_cited_cards_come_first_and_the_others_are_folded_once_the_answer_is_the
     assert html.index("card-1-1a2b3c4d-3") < html.index("查到但回答没有引用 (1)") < html.index("card-1-5e6f7a8b-2")
 
 
+def test_the_passages_of_a_stopped_answer_stay_open():
+    html = render.evidence([finished("", stopped=True, citations=())], ZH)
+    assert "没有引用" not in html and 'id="card-1-1a2b3c4d-3"' in html
+
+
 def test_before_the_answer_the_cards_stand_in_the_order_of_the_ranking():
     html = render.evidence([Exchange(1, "问", candidates=(OTHER, FOUND))], ZH)
     assert html.index("card-1-5e6f7a8b-2") < html.index("card-1-1a2b3c4d-3")

@@ -19,7 +19,15 @@ document.addEventListener("scroll", (event) => {
   const talk = event.target;
   if (talk.id === "talk") following = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 60;
 }, true);
+const follow = () => {
+  const talk = document.getElementById("talk");
+  if (talk && following) talk.scrollTop = talk.scrollHeight;
+};
+const frame = new ResizeObserver(follow); // a growing question box makes the conversation's frame smaller
+let framed = null;
 new MutationObserver((changes) => {
   const talk = document.getElementById("talk");
-  if (talk && following && changes.some((change) => talk.contains(change.target))) talk.scrollTop = talk.scrollHeight;
+  if (!talk) return;
+  if (talk !== framed) frame.observe((framed = talk));
+  if (changes.some((change) => talk.contains(change.target))) follow();
 }).observe(document.documentElement, { childList: true, subtree: true, characterData: true });

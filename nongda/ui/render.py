@@ -184,7 +184,7 @@ def _cards(exchange: Exchange, texts: Texts) -> str:
     rest = [c for c in exchange.candidates if c.chunk.id not in quotes]
     cards = [card(c, exchange.number, place, quotes.get(c.chunk.id, ()), texts)
              for place, c in enumerate([*cited, *rest], start=1)]
-    if exchange.answer is None:
+    if exchange.answer is None or exchange.answer.stopped:
         return "".join(cards)
     unused = (f'<details class="unused"><summary>{texts["evidence_unused"]} ({len(rest)})</summary>'
               f'{"".join(cards[len(cited):])}</details>')
