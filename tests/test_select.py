@@ -56,3 +56,10 @@ def test_quotes_are_best_first_and_none_stands_inside_another(lexicon, embedder)
     quotes = best_quotes(score_evidence(query, candidates, embedder, lexicon), 3)
     assert [q.evidence.text for q in quotes][0] == "叶锈病喷波尔多液。"
     assert "喷波尔多液。" not in [q.evidence.text for q in quotes]
+
+
+def test_a_question_in_a_document_is_never_quoted_as_an_answer(lexicon, embedder):
+    candidate = make_candidate(lexicon, "叶锈病怎么治？喷波尔多液。")
+    query = understand("叶锈病怎么治", [], lexicon, AnswerSettings())
+    quotes = best_quotes(score_evidence(query, [candidate], embedder, lexicon), 3)
+    assert [q.evidence.text for q in quotes] == ["喷波尔多液。"]

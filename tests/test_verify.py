@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from nongda.answer.cite import Support, marker, references, resolve, support
 from nongda.answer.compress import score_evidence, split_evidence
 from nongda.answer.understand import understand
-from nongda.answer.verify import quoted, unsupported
+from nongda.answer.verify import LIST_MARK, quoted, unsupported
 from nongda.settings import AnswerSettings
 
 TEXT = "咖啡叶锈病发病初期喷0.5%～1%波尔多液，每隔10天喷一次，连喷3次。"
@@ -71,6 +71,14 @@ def test_a_citation_resolves_to_place_and_verbatim_words(lexicon):
     assert (citation.id, citation.quote, citation.heading) == ("aaaaaaaa#4", TEXT, ("防治",))
     assert marker("aaaaaaaa#4") == "[aaaaaaaa#4]"
     assert references([candidate]) == "参考资料：[aaaaaaaa#4]"
+
+
+@pytest.mark.parametrize(("text", "kept"), [
+    ("3. 清除病叶", "清除病叶"), ("2、清除", "清除"), ("12）清除", "清除"), ("1.5千克尿素", "1.5千克尿素"),
+    ("10～20天", "10～20天"), ("2,4-滴", "2,4-滴"), ("3天以后", "3天以后"),
+])
+def test_a_list_s_number_goes_and_a_quantity_stays(text, kept):
+    assert LIST_MARK.sub("", text) == kept
 
 
 def test_a_quote_ends_as_a_sentence_and_loses_its_list_mark(lexicon, embedder):

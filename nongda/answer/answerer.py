@@ -18,7 +18,7 @@ from nongda.answer.prompt import NO_ANSWER, build_messages
 from nongda.answer.retrieve import Indexes, QueryEmbedder, Reranker, retrieve
 from nongda.answer.select import best_quotes, relevant
 from nongda.answer.understand import understand
-from nongda.answer.verify import quoted, unsupported
+from nongda.answer.verify import LIST_MARK, quoted, unsupported
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import has_words, sentence_spans
 from nongda.models.generate import Generator
@@ -27,9 +27,8 @@ from nongda.settings import Settings
 
 _EVIDENCE_CHARACTERS = 700  # about 450 tokens: 4 to 5 s of reading for 1.5B parameters on two cores
 _QUOTES = 3  # the three best sentences hold every asked value in half of the measured questions
-_QUOTE_SHARE = 0.9  # of the best sentence's score: under it a quote is beside the question
+_QUOTE_SHARE = 0.9  # of the best sentence's score: under it a quote adds nothing to a written answer
 _REPEATS = 2  # a small model that repeats itself twice has nothing more to say
-_LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.、)）]\s*|[-*•]\s+|【[^】]*】\s*|#+\s*)")
 _ID_LIKE = re.compile(r"\[[^\]\n]{0,40}\]|（资料\d*）|\*\*")
 
 
@@ -67,7 +66,7 @@ class Answerer:
         self._reranker = reranker
         self._generator = generator
         self._settings = settings
-        self._system_prompt = system_prompt.replace("{no_answer}", NO_ANSWER).strip()
+        self._system_prompt = system_prompt.strip()
 
     def answer(self, question: str, history: Sequence[Turn], indexes: Indexes,
                stop: threading.Event) -> Iterator[Event]:
@@ -101,21 +100,21 @@ class Answerer:
                 text = self._checked(sentence, evidence, draft)
                 if text:
                     yield text
-                if draft.repeats >= _REPEATS or draft.refused:
+                if draft.repeats >= _REPEATS:
                     break
             clock.stage("generate")
-        if draft.refused or stop.is_set():
+        if stop.is_set():
             return
         if self._generator is not None and not draft.sentences:
-            draft.warnings.append("模型写的内容没有通过核对，以下改为资料原文")
+            draft.warnings.append("模型没有写出能核对的回答，以下是最相近的资料原文")
         yield from self._completed(evidence, draft)
 
     def _completed(self, evidence: Sequence[ScoredEvidence], draft: _Draft) -> Iterator[str]:
         """Yield the best sentences that the written ones do not cite yet: small models say half of it."""
         written = bool(draft.sentences)
-        best = max(s.score for s in evidence)
+        least = _QUOTE_SHARE * max(s.score for s in evidence) if written else 0.0
         for scored in best_quotes(evidence, _QUOTES):
-            text = self._quote(scored, draft) if scored.score >= _QUOTE_SHARE * best else ""
+            text = self._quote(scored, draft) if scored.score >= least else ""
             if text:
                 yield ("\n\n资料原文：" if written else "") + text
                 written = False
@@ -141,10 +140,9 @@ class Answerer:
 
     def _checked(self, sentence: str, evidence: Sequence[ScoredEvidence], draft: _Draft) -> str:
         """Return the sentence cited, or the quote that replaces it, or nothing."""
-        sentence = _ID_LIKE.sub("", _LIST_MARK.sub("", sentence)).strip()
+        sentence = _ID_LIKE.sub("", LIST_MARK.sub("", sentence)).strip()
         key = "".join(sentence.split())
-        if NO_ANSWER[-7:] in sentence:
-            draft.refused = not draft.sentences
+        if NO_ANSWER[-7:] in sentence:  # whether to refuse was decided before: small models refuse at random
             draft.repeats = _REPEATS
             return ""
         if not has_words(sentence) or key in draft.seen:
@@ -188,7 +186,7 @@ class Answerer:
         """Yield what ends the text: the refusal, or the references when no sentence could be cited."""
         if stop.is_set():
             return
-        if draft.refused or not draft.sentences:
+        if not draft.sentences:
             draft.refused = True
             draft.sentences = [NO_ANSWER]
             yield Delta(NO_ANSWER)

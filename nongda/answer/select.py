@@ -56,10 +56,12 @@ def _related(one: str, other: str) -> bool:
 
 
 def best_quotes(scored: Sequence[ScoredEvidence], most: int) -> list[ScoredEvidence]:
-    """Return the best sentences, best first, none that stands inside another."""
+    """Return the best sentences, best first: no question, which answers nothing, and none inside another."""
     chosen: list[ScoredEvidence] = []
     for candidate in sorted(scored, key=lambda s: -s.score):
         text = candidate.evidence.text
+        if text.endswith(("？", "?")):
+            continue
         if len(chosen) < most and not any(text in c.evidence.text or c.evidence.text in text for c in chosen):
             chosen.append(candidate)
     return chosen

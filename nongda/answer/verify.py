@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from nongda.answer.cite import Support
 from nongda.answer.compress import ScoredEvidence, headed_text
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import supported
 
+# A list's number is no quantity: 1. 2) 3、 but not 1.5 or 10~20.
+LIST_MARK = re.compile(r"^\s*(?:\d{1,2}(?:[.)）](?!\d)|、)\s*|[-*•]\s+|【[^】]*】\s*|#+\s*)")
 _CHECKED_KINDS = frozenset({"product", "disease", "pest", "crop", "pathogen"})
 
 
@@ -29,5 +33,5 @@ def unsupported(sentence: str, support: Support, lexicon: Lexicon) -> list[str]:
 
 def quoted(scored: ScoredEvidence) -> str:
     """Return evidence as a sentence of the answer: the document's own words; a table row named by its header."""
-    text = " ".join(headed_text(scored.evidence, scored.candidate).split()).lstrip("-*• ")
+    text = LIST_MARK.sub("", " ".join(headed_text(scored.evidence, scored.candidate).split()))
     return text if text[-1] in "。！？!?；;" else text + "。"
