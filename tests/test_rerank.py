@@ -180,8 +180,14 @@ def test_no_window_is_longer_than_the_model_takes(tmp_path):
     encoder = CrossEncoder.load(write_classifier(tmp_path, 1), max_tokens=20)
     for question, passage in (("1", "2" * 100), ("1" * 100, "2"), ("1" * 100, "2" * 100), ("", "2" * 18)):
         pairs = encoder._pairs(question, passage)
-        assert all(len(pair.ids) <= 20 for pair in pairs)
-        assert all(pair.ids.count(2) == 2 and pair.ids[0] == 1 for pair in pairs)
+        assert all(len(ids) == len(types) <= 20 for ids, types in pairs)
+        assert all(ids.count(2) == 2 and ids[0] == 1 and ids[-1] == 2 for ids, _ in pairs)
+
+
+def test_a_window_that_makes_one_token_more_is_cut_before_the_last_separator(tmp_path):
+    encoder = CrossEncoder.load(write_classifier(tmp_path, 1), max_tokens=8)
+    ids, types = encoder._fitted(encoder._tokenizer.encode("12", "3456"))
+    assert ids == [1, 11, 12, 2, 13, 14, 15, 2] and types == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 def test_a_model_with_five_outputs_is_refused_in_words(tmp_path):

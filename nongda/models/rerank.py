@@ -86,9 +86,7 @@ class CrossEncoder:
         self.name = name
         self._session = session
         self._tokenizer = tokenizer
-        # A window cut out of a text may make a token more than it had there.
-        self._pairer = Tokenizer.from_str(tokenizer.to_str())
-        self._pairer.enable_truncation(max_tokens, strategy="only_second")
+        self._max_tokens = max_tokens
         self._room = max_tokens - tokenizer.num_special_tokens_to_add(is_pair=True)
 
     @classmethod
@@ -99,19 +97,16 @@ class CrossEncoder:
 
     def score(self, question: str, passages: Sequence[str]) -> Scores:
         """Return the relevance of each passage, (n,) float32; of a long passage the best window counts."""
-        pairs, owners = [], []
-        for number, passage in enumerate(passages):
-            for pair in self._pairs(question, passage):
-                pairs.append(pair)
-                owners.append(number)
+        pairs = [(n, *pair) for n, passage in enumerate(passages) for pair in self._pairs(question, passage)]
+        owners, ids, types = [p[0] for p in pairs], [p[1] for p in pairs], [p[2] for p in pairs]
         scores = np.full(len(passages), -np.inf, np.float32)
-        for index, logits in run_batches(self._session, [p.ids for p in pairs], [p.type_ids for p in pairs]):
+        for index, logits in run_batches(self._session, ids, types):
             owner = owners[index]
             scores[owner] = max(scores[owner], relevance(logits))
         return scores
 
-    def _pairs(self, question: str, passage: str) -> list[Encoding]:
-        """Encode the pair in as many windows as the passage needs beside the question.
+    def _pairs(self, question: str, passage: str) -> list[tuple[list[int], list[int]]]:
+        """Return (ids, segment ids) for as many windows as the passage needs beside the question.
 
         Windows are cut as text: an Encoding that was cut drags all its other pieces along, and theirs.
         """
@@ -123,7 +118,13 @@ class CrossEncoder:
         starts = range(0, max(1, len(body) - size + step), step)
         windows = [body[start : start + size] for start in starts]
         texts = [passage[window[0][0] : window[-1][1]] if window else "" for window in windows]
-        return [self._pairer.encode(encodable(asked), encodable(text)) for text in texts]
+        return [self._fitted(self._tokenizer.encode(encodable(asked), encodable(text))) for text in texts]
+
+    def _fitted(self, pair: Encoding) -> tuple[list[int], list[int]]:
+        """Drop passage tokens over the limit: a window by itself may make one more than in its text."""
+        end = max((i + 1 for i, side in enumerate(pair.sequence_ids) if side == 1), default=0)
+        start = end - max(0, len(pair.ids) - self._max_tokens)
+        return pair.ids[:start] + pair.ids[end:], pair.type_ids[:start] + pair.type_ids[end:]
 
     def _shortened(self, question: str, budget: int) -> str:
         """Keep the start and the end of a question that is too long: the request stands in one of them."""
