@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,39 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from nongda.errors import StoreError
+from nongda.errors import DocumentError, StoreError
 from nongda.index.migrations import KNOWN_MIGRATIONS, migrations
-from nongda.records import BlockKind, Chunk, DocumentMeta, StoredDocument
+from nongda.index.rows import (
+    CHUNK_COLUMNS,
+    SELECT_DOCUMENTS,
+    NewDocument,
+    chunk_row,
+    document_row,
+    read_chunk,
+    read_document,
+)
+from nongda.records import Chunk, StoredDocument
 
 FILE_NAME = "corpus.db"
 _BUSY_SECONDS = 30
 _READ_ONLY = "数据文件夹 {} 是只读的，不能改动：请先复制到硬盘，再用 --data 指向它"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk with what the indexes need: search tokens and its vector, (dim,) float32, L2-normalised."""
-
-    chunk: Chunk
-    tokens: tuple[str, ...]
-    vector: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class NewDocument:
-    """Everything of one document that one atomic write stores."""
-
-    id: str
-    sha256: str
-    text_sha256: str
-    source: str
-    meta: DocumentMeta
-    pages: int | None
-    characters: int
-    warnings: tuple[str, ...]
-    added_at: str
-    data: bytes
-    chunks: tuple[StoredChunk, ...]
 
 
 class Store:
@@ -82,21 +62,43 @@ class Store:
         if KNOWN_MIGRATIONS - applied:
             if self.read_only:
                 raise StoreError(f"数据文件夹 {self.folder} 是旧版本且只读：请先复制到硬盘，再用 --data 指向它")
-            with self._lock:
-                migrations.apply(self._db)
+            self._migrate()
+
+    def _migrate(self) -> None:
+        """Apply what is missing in one transaction that begins with the write lock: two may open a new folder."""
+        connection = self._db.conn
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            migrations.apply(self._db)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise
 
     def replace_with(self, fresh: Store) -> None:
-        """Take over the content of a closed store, in one rename; readers see the old or the new one, whole."""
-        if self.read_only:
-            raise StoreError(_READ_ONLY.format(self.folder))
+        """Take over the content of a closed store of the same documents, in one atomic write.
+
+        The file stays the same one, so that a second process that has it open goes on with the new content.
+        Raises StoreError where documents came or went while the other store was made.
+        """
         with self._lock, self._failures():
-            revision = self.revision()
-            self._db.close()
+            self._db.execute("ATTACH DATABASE ? AS fresh", [str(fresh.path)])
             try:
-                os.replace(fresh.path, self.path)
+                self._copy_fresh()
             finally:
-                self._db, self.read_only = _open(self.path)
+                self._db.execute("DETACH DATABASE fresh")
+
+    def _copy_fresh(self) -> None:
         with self._write():
+            revision = self.revision()
+            ids = ({row["id"] for row in self._rows(f"SELECT id FROM {schema}.documents")}
+                   for schema in ("main", "fresh"))
+            if next(ids) != next(ids):
+                raise StoreError(f"重建期间数据文件夹 {self.folder} 的资料有增减，已保持原样：请再运行一次 rebuild 命令")
+            for table in ("chunks", "originals", "documents"):
+                self._db.execute(f"DELETE FROM main.{table}")
+            for table in ("meta", "documents", "originals", "chunks"):  # what meta keeps besides stays
+                self._db.execute(f"INSERT OR REPLACE INTO main.{table} SELECT * FROM fresh.{table}")
             self._set_meta("revision", str(revision + 1))
 
     # meta
@@ -132,15 +134,20 @@ class Store:
         return None
 
     def add(self, document: NewDocument, writer: dict[str, str]) -> None:
-        """Store one document and who wrote it in one atomic write; StoreError leaves everything as it was."""
+        """Store one document and who wrote it in one atomic write; an error leaves everything as it was.
+
+        Raises DocumentError where it is there already or another file has its id, StoreError for the rest.
+        """
         with self._write():
+            if self.find_duplicate(document.sha256, document.text_sha256):  # a second process was faster
+                raise DocumentError(f"{document.source} 已在知识库中：不用再添加")
+            if self._rows("SELECT 1 FROM documents WHERE id = ?", (document.id,)):
+                raise DocumentError(f"编号 {document.id} 已被另一份文件占用：请在 {document.source} 末尾加一行字再添加")
             for key, value in writer.items():
                 self._set_meta(key, value)
-            if self._rows("SELECT 1 FROM documents WHERE id = ?", (document.id,)):
-                raise StoreError(f"编号 {document.id} 已被另一份文件占用：请在 {document.source} 末尾加一行字再添加")
-            self._db.table("documents").insert(_document_row(document))
+            self._db.table("documents").insert(document_row(document))
             self._db.table("originals").insert({"doc_id": document.id, "data": document.data})
-            self._db.table("chunks").insert_all([_chunk_row(c) for c in document.chunks])
+            self._db.table("chunks").insert_all([chunk_row(c) for c in document.chunks])
             self._count_revision()
 
     def remove(self, doc_id: str) -> StoredDocument:
@@ -156,12 +163,13 @@ class Store:
 
     def documents(self) -> list[StoredDocument]:
         """Return all documents, oldest first."""
-        return [_document(row) for row in self._rows(_DOCUMENTS + " GROUP BY d.id ORDER BY d.added_at, d.rowid")]
+        rows = self._rows(SELECT_DOCUMENTS + " GROUP BY d.id ORDER BY d.added_at, d.rowid")
+        return [read_document(row) for row in rows]
 
     def document(self, doc_id: str) -> StoredDocument | None:
         """Return one document, or None."""
-        rows = self._rows(_DOCUMENTS + " WHERE d.id = ? GROUP BY d.id", (doc_id,))
-        return _document(rows[0]) if rows else None
+        rows = self._rows(SELECT_DOCUMENTS + " WHERE d.id = ? GROUP BY d.id", (doc_id,))
+        return read_document(rows[0]) if rows else None
 
     def originals(self) -> Iterator[tuple[StoredDocument, bytes]]:
         """Yield each document with the bytes it was made from."""
@@ -173,17 +181,18 @@ class Store:
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return one chunk, or None."""
-        rows = self._rows(f"SELECT {_CHUNK} FROM chunks WHERE id = ?", (chunk_id,))
-        return _chunk(rows[0]) if rows else None
+        rows = self._rows(f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE id = ?", (chunk_id,))
+        return read_chunk(rows[0]) if rows else None
 
     def chunks_of(self, doc_id: str) -> list[Chunk]:
         """Return a document's chunks in reading order."""
-        return [_chunk(r) for r in self._rows(f"SELECT {_CHUNK} FROM chunks WHERE doc_id = ? ORDER BY position",
-                                              (doc_id,))]
+        rows = self._rows(f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE doc_id = ? ORDER BY position", (doc_id,))
+        return [read_chunk(row) for row in rows]
 
     def tokens(self) -> list[tuple[str, list[str]]]:
         """Return (chunk id, search tokens) of all chunks, in the order of their keys."""
-        return [(r["id"], r["tokens"].split("\n")) for r in self._rows("SELECT id, tokens FROM chunks ORDER BY key")]
+        rows = self._rows("SELECT id, tokens FROM chunks ORDER BY key")
+        return [(row["id"], row["tokens"].split("\n") if row["tokens"] else []) for row in rows]
 
     def vectors(self, dimension: int) -> tuple[list[int], list[str], NDArray[np.float32]]:
         """Return keys, chunk ids and vectors (n, dimension) float32 of all chunks, in the order of their keys.
@@ -222,21 +231,18 @@ class Store:
             raise StoreError(f"数据文件夹 {self.folder} 不能使用（{error.strerror or error}）：请检查路径和权限") from error
 
 
-_CHUNK = "id, doc_id, position, page, heading, kind, text, search_text"
-_DOCUMENTS = "SELECT d.*, COUNT(c.key) AS chunk_count FROM documents d LEFT JOIN chunks c ON c.doc_id = d.id"
-
-
 def _open(path: Path) -> tuple[Database, bool]:
     """Open for writing where possible, else read-only; returns the database and whether it is read-only."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect(str(path), uri=False)
         try:
+            # SQLite opens a read-only file without complaint; only a real change shows it.
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT)")
+            connection.execute("CREATE TABLE write_probe (x)")
             connection.execute("ROLLBACK")
             return Database(connection), False
-        except sqlite3.OperationalError:
+        except sqlite3.Error:
             connection.close()
             raise
     except (sqlite3.OperationalError, OSError) as error:
@@ -250,8 +256,12 @@ def _connect(target: str, uri: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(
         target, uri=uri, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
     )
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
@@ -264,38 +274,3 @@ def _explain(error: sqlite3.Error, folder: Path) -> str:
     if "not a database" in text or "malformed" in text:
         return f"数据文件夹 {folder} 的 {FILE_NAME} 已损坏：请换用备份，或改名后重新添加资料"
     return f"数据文件夹 {folder} 读写失败（{text}）：请检查磁盘，必要时换用备份"
-
-
-def _document_row(document: NewDocument) -> dict[str, Any]:
-    meta = document.meta
-    return {
-        "id": document.id, "sha256": document.sha256, "text_sha256": document.text_sha256,
-        "source": document.source, "title": meta.title, "region": meta.region, "date": meta.date,
-        "stage": meta.stage, "authority": meta.authority, "sample": int(meta.sample),
-        "sources": json.dumps(meta.sources, ensure_ascii=False), "pages": document.pages,
-        "characters": document.characters, "warnings": json.dumps(document.warnings, ensure_ascii=False),
-        "added_at": document.added_at,
-    }
-
-
-def _chunk_row(stored: StoredChunk) -> dict[str, Any]:
-    chunk = stored.chunk
-    return {
-        "id": chunk.id, "doc_id": chunk.doc_id, "position": chunk.position, "page": chunk.page,
-        "heading": json.dumps(chunk.heading, ensure_ascii=False), "kind": chunk.kind, "text": chunk.text,
-        "search_text": chunk.search_text, "tokens": "\n".join(stored.tokens),
-        "vector": stored.vector.astype("<f4").tobytes(),
-    }
-
-
-def _document(row: dict[str, Any]) -> StoredDocument:
-    meta = DocumentMeta(row["title"], row["region"], row["date"], row["stage"], row["authority"],
-                        bool(row["sample"]), tuple(json.loads(row["sources"])))
-    return StoredDocument(row["id"], row["source"], meta, row["pages"], row["characters"], row["chunk_count"],
-                          row["added_at"])
-
-
-def _chunk(row: dict[str, Any]) -> Chunk:
-    kind: BlockKind = row["kind"]
-    return Chunk(row["id"], row["doc_id"], row["position"], row["text"], row["search_text"], kind, row["page"],
-                 tuple(json.loads(row["heading"])))

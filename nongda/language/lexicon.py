@@ -1,7 +1,8 @@
 """Terms, aliases and words: how the text of documents and questions becomes what search sees.
 
 Steps of `tokens`:
-1. Search form (NFKC, simplified, lower case), units under one symbol, aliases replaced by standard terms.
+1. Search form (NFKC, simplified, lower case), aliases replaced by standard terms, units outside of terms under
+   one symbol (3 克百威 is no 3 g).
 2. Lexicon terms are found by longest match and stay whole, whatever characters they hold (2,4-滴, Bt-781):
    jieba splits user words at such characters.
 3. The rest is cut by jieba's dictionary without its hidden Markov model, whose guesses differ between a
@@ -10,7 +11,6 @@ Steps of `tokens`:
 
 from __future__ import annotations
 
-import csv
 import logging
 import re
 from collections.abc import Iterable, Mapping
@@ -25,6 +25,7 @@ from nongda.language.units import Units
 from nongda.records import Entity
 
 logger = logging.getLogger(__name__)
+_MOST_PASSES = 6  # a replaced alias may form a longer word with its neighbour; two are enough as a rule
 _LATIN = re.compile(r"[a-z0-9]")
 _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 
@@ -95,15 +96,26 @@ class Lexicon:
         return None
 
     def canonical(self, text: str) -> str:
-        """Return the text as search sees it: one script, one width, unit symbols, standard terms."""
-        form = self.units.normalise(search_form(text))
+        """Return the text as search sees it: one script, one width, unit symbols, standard terms.
+
+        Stored text passes here again before it is cut, so the result must stay as it is.
+        """
+        for _ in range(_MOST_PASSES):
+            form = self._canonical_once(text)
+            if form == text:
+                break
+            text = form
+        return text
+
+    def _canonical_once(self, text: str) -> str:
+        form = search_form(text)
         parts: list[str] = []
         position = 0
         for match in self.find(form):
-            parts.append(form[position : match.start])
+            parts.append(self.units.normalise(form[position : match.start]))
             parts.append(match.terms[0] if len(match.terms) == 1 else form[match.start : match.end])
             position = match.end
-        parts.append(form[position:])
+        parts.append(self.units.normalise(form[position:]))
         return "".join(parts)
 
     def entities(self, text: str) -> tuple[Entity, ...]:
@@ -129,7 +141,7 @@ class Lexicon:
         return [t for t in tokens if t not in self._stopwords]
 
     def _term_tokens(self, term: str) -> list[str]:
-        inner = {self._words[w][0] for w in self._inner_words(term)}
+        inner = {self._words[w][0] if len(self._words[w]) == 1 else w for w in self._inner_words(term)}
         parts = (w for w in self._jieba.cut_for_search(term, HMM=False) if len(w) > 1 and has_words(w))
         return [term, *sorted((inner | set(parts)) - {term})]
 
@@ -185,10 +197,9 @@ def _read(path: Path) -> str:
 
 def _rows(path: Path, columns: int) -> Iterable[tuple[int, tuple[str, ...]]]:
     """Yield (line number, first columns) of a TSV file with a header; broken lines are logged."""
-    reader = csv.reader(_read(path).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for line, row in enumerate(reader, start=1):
-        cells = tuple(cell.strip() for cell in row[:columns])
-        if line == 1 or not row:
+    for line, row in enumerate(_read(path).split("\n"), start=1):
+        cells = tuple(cell.strip() for cell in row.split("\t")[:columns])
+        if line == 1 or not row.strip():
             continue
         if len(cells) < columns or not all(cells):
             logger.warning("%s 第 %d 行缺列，已略过", path.name, line)

@@ -56,10 +56,10 @@ def _spans(text: str, end: re.Pattern[str]) -> list[tuple[int, int]]:
 
 
 def _is_inside_number(text: str, match: re.Match[str]) -> bool:
-    """A separator between two digits is part of a number (2,4-滴; 1:100) and ends nothing."""
+    """A separator between two digits is part of a number (2,4-滴; 1:100; 1：1：160) and ends nothing."""
     before, after = match.start() - 1, match.end()
     return (
-        match.group()[0] in ",:;" and before >= 0 and after < len(text)
+        match.group() in (",", ":", ";", "：") and before >= 0 and after < len(text)
         and text[before].isdigit() and text[after].isdigit()
     )
 
