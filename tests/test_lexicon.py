@@ -1,0 +1,261 @@
+"""Terms, aliases and tokens: what a question and a document have in common."""
+
+import logging
+import threading
+
+import pytest
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nongda.errors import SettingsError
+from nongda.language.lexicon import Lexicon
+
+HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FA5), max_size=8)
+
+
+@pytest.fixture(scope="module")
+def domain() -> Lexicon:
+    return Lexicon.load(ROOT / "assets" / "domain")
+
+
+@pytest.fixture(scope="module")
+def domain_words() -> list[str]:
+    lines = [line for name in ("lexicon.tsv", "aliases.tsv")
+             for line in (ROOT / "assets" / "domain" / name).read_text(encoding="utf-8").splitlines()[1:]]
+    return [line.split("\t")[0] for line in lines if line.strip()]
+
+
+def terms(lexicon, text):
+    return [entity.term for entity in lexicon.entities(text)]
+
+
+def write_domain(folder, lexicon="term\ttype\n咖啡\tcrop\n", aliases="alias\tterm\n", stopwords="的\n"):
+    (folder / "lexicon.tsv").write_text(lexicon, encoding="utf-8")
+    (folder / "aliases.tsv").write_text(aliases, encoding="utf-8")
+    (folder / "stopwords.txt").write_text(stopwords, encoding="utf-8")
+    (folder / "units.toml").write_text('[units]\n"公斤" = "kg"\n', encoding="utf-8")
+    return folder
+
+
+# finding
+
+def test_a_traditional_question_finds_the_simplified_terms(lexicon):
+    assert terms(lexicon, "馬鈴薯晚疫病怎麼治") == ["马铃薯", "晚疫病"]
+    assert {"马铃薯", "晚疫病"} <= set(lexicon.tokens("馬鈴薯晚疫病"))
+
+
+@pytest.mark.parametrize("term", ["2,4-滴", "Bt-781", "25%吡唑醚菌酯"])
+def test_terms_with_signs_stay_whole_in_any_width(units, term):
+    lexicon = Lexicon({term: "product", "吡唑醚菌酯": "product"}, {}, units)
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in term)
+    for text in (f"喷{term}，30克", f"喷{wide}，再等", term):
+        assert term in terms(lexicon, text)
+        assert term.lower() in lexicon.tokens(text)
+
+
+def test_a_percentage_before_a_product_does_not_hide_the_product(lexicon):
+    assert terms(lexicon, "25%吡唑醚菌酯悬浮剂") == ["吡唑醚菌酯"]
+    assert "吡唑醚菌酯" in lexicon.tokens("25%吡唑醚菌酯悬浮剂")
+
+
+@given(HAN, HAN)
+def test_a_listed_two_character_term_is_found_in_any_context(lexicon, before, after):
+    assert "蚜虫" in lexicon.tokens(f"{before}蚜虫{after}")
+
+
+@pytest.mark.parametrize("context", ["黄叶", "咖啡黄叶怎么办", "出现黄叶。", "防治黄叶", "有黄叶，掉了"])
+def test_an_unlisted_two_character_word_is_found_in_plain_contexts(lexicon, context):
+    assert "黄叶" in lexicon.tokens(context)
+
+
+def test_neighbouring_single_characters_become_pairs(lexicon):
+    assert lexicon.tokens("叶背霉") == ["叶背", "背霉"]
+
+
+@given(st.text(st.sampled_from("小粒种咖啡叶锈病x"), max_size=12))
+def test_the_longest_word_is_found_at_each_place_from_the_left(units, text):
+    words = ["咖啡", "小粒种咖啡", "叶锈病", "锈病", "咖啡叶锈病", "病"]
+    lexicon = Lexicon(dict.fromkeys(words, "disease"), {}, units)
+    expected, position = [], 0
+    while position < len(text):
+        longest = max((w for w in words if text.startswith(w, position)), key=len, default="")
+        if longest:
+            expected.append((position, longest))
+        position += len(longest) or 1
+    assert [(m.start, text[m.start : m.end]) for m in lexicon.find(text)] == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("ecology", []), ("ec", ["EC"]), ("20%EC乳油", ["EC"]), ("5EC", []), ("EC2", []), ("用EC。", ["EC"]),
+])
+def test_a_latin_term_is_not_found_inside_a_word_or_number(units, text, expected):
+    assert terms(Lexicon({"EC": "product"}, {}, units), text) == expected
+
+
+# aliases
+
+def test_an_alias_becomes_the_standard_term(lexicon):
+    assert lexicon.canonical("洋芋晚疫病") == "马铃薯晚疫病"
+    assert terms(lexicon, "洋芋") == ["马铃薯"]
+    assert lexicon.entities("洋芋")[0].surface == "洋芋"
+    assert lexicon.tokens("苞谷") == lexicon.tokens("玉米")
+
+
+def test_an_alias_inside_a_longer_term_is_not_replaced(lexicon):
+    assert lexicon.canonical("叶锈病") == "叶锈病"  # 锈病 is an alias of 叶锈病
+    assert lexicon.canonical("防锈病") == "防叶锈病"
+
+
+def test_an_ambiguous_alias_stays_in_the_text_and_gives_all_its_readings(lexicon):
+    assert lexicon.canonical("土蚕咬苗") == "土蚕咬苗"
+    assert terms(lexicon, "土蚕咬苗") == ["天牛", "蚜虫"]
+    assert lexicon.tokens("土蚕")[0] == "土蚕"
+
+
+def test_an_ambiguous_alias_inside_a_term_is_found_by_its_own_name(units):
+    lexicon = Lexicon({"天牛": "pest", "蚜虫": "pest", "土蚕诱饵": "product"}, {"土蚕": ("天牛", "蚜虫")}, units)
+    assert set(lexicon.tokens("土蚕")) <= set(lexicon.tokens("土蚕诱饵"))
+    assert "天牛" not in lexicon.tokens("土蚕诱饵")
+
+
+def test_each_entity_is_named_once_in_order(lexicon):
+    assert terms(lexicon, "玉米和苞谷的蚜虫，玉米") == ["玉米", "蚜虫"]
+    assert [e.kind for e in lexicon.entities("玉米的蚜虫")] == ["crop", "pest"]
+
+
+def test_a_term_is_also_found_by_the_terms_inside_it(units):
+    lexicon = Lexicon({"咖啡叶锈病": "disease", "叶锈病": "disease", "咖啡": "crop"}, {}, units)
+    assert {"咖啡叶锈病", "叶锈病", "咖啡"} <= set(lexicon.tokens("咖啡叶锈病"))
+
+
+# what search sees
+
+@pytest.mark.parametrize(("text", "canonical"), [
+    ("３０克", "30g"), ("30 公斤", "30kg"), ("Ｂｔ－７８１", "bt-781"), ("２，４－滴", "2,4-滴"), ("㎏", "kg"),
+    ("30㎏", "30kg"), ("25℃", "25℃"), ("", ""),
+])
+def test_canonical_text_has_one_width_and_one_symbol_for_each_unit(lexicon, text, canonical):
+    assert lexicon.canonical(text) == canonical
+
+
+def test_a_term_that_begins_like_a_unit_keeps_its_name(units):
+    lexicon = Lexicon({"克百威": "product", "天牛": "pest"}, {}, units)
+    assert lexicon.canonical("3%和3克百威") == "3%和3克百威"
+    assert lexicon.canonical("30克克百威") == "30g克百威"
+
+
+@given(st.text(max_size=40))
+def test_canonical_text_stays_as_it_is(lexicon, text):
+    form = lexicon.canonical(text)
+    assert lexicon.canonical(form) == form
+
+
+@given(st.text(max_size=40))
+def test_tokens_hold_words_and_no_line_end(lexicon, text):
+    for token in lexicon.tokens(text):
+        assert token
+        assert "\n" not in token
+
+
+def test_width_and_script_do_not_change_the_tokens(lexicon):
+    assert lexicon.tokens("每畝噴３０克") == lexicon.tokens("每亩喷30克") == lexicon.tokens("每亩喷 30 g")
+
+
+@pytest.mark.parametrize("text", ["？？", " ", "", "的", "的了", "🌽", "——", "\n"])
+def test_a_question_of_no_words_has_no_tokens(lexicon, text):
+    assert lexicon.tokens(text) == []
+
+
+def test_repeated_words_are_counted(lexicon):
+    assert lexicon.tokens("尿素，尿素").count("尿素") == 2
+
+
+def test_sixteen_threads_make_the_first_cut_at_once(units):
+    lexicon = Lexicon({"咖啡": "crop", "叶锈病": "disease"}, {"锈病": ("叶锈病",)}, units)
+    text = "咖啡锈病发生时叶背有橙黄色粉末，每亩喷30公斤"
+    barrier, results = threading.Barrier(16), []
+
+    def cut():
+        barrier.wait()
+        results.append(tuple(lexicon.tokens(text)))
+
+    threads = [threading.Thread(target=cut) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [tuple(lexicon.tokens(text))] * 16
+    assert {"咖啡", "叶锈病", "30kg"} <= set(results[0])
+
+
+# files
+
+def test_broken_lines_are_logged_with_their_number_and_the_rest_works(tmp_path, caplog):
+    folder = write_domain(
+        tmp_path,
+        lexicon="term\ttype\n咖啡\tcrop\n只有一列\n\n\t空名\n叶锈病\tdisease\t备注\r\n",
+        aliases="alias\tterm\n锈病\t叶锈病\n老锈\t没有的病\n咖啡\t叶锈病\n孤零零\n锈病\t叶锈病\n",
+    )
+    with caplog.at_level(logging.WARNING):
+        lexicon = Lexicon.load(folder)
+    assert terms(lexicon, "咖啡锈病") == ["咖啡", "叶锈病"]
+    assert terms(lexicon, "老锈和只有一列") == []
+    messages = [record.getMessage() for record in caplog.records]
+    assert [(m.split()[0], m.split("第 ")[1].split(" 行")[0]) for m in messages] == [
+        ("lexicon.tsv", "3"), ("lexicon.tsv", "5"), ("aliases.tsv", "3"), ("aliases.tsv", "4"), ("aliases.tsv", "5"),
+    ]
+
+
+def test_a_file_saved_with_a_mark_and_windows_line_ends_is_read(tmp_path):
+    folder = write_domain(tmp_path)
+    (folder / "lexicon.tsv").write_bytes("\ufeffterm\ttype\r\n“咖啡\"豆\tproduct\r\n叶锈病\tdisease\r\n".encode())
+    assert terms(Lexicon.load(folder), "叶锈病") == ["叶锈病"]
+
+
+@pytest.mark.parametrize("name", ["lexicon.tsv", "aliases.tsv", "stopwords.txt", "units.toml"])
+def test_a_missing_file_is_named(tmp_path, name):
+    (write_domain(tmp_path) / name).unlink()
+    with pytest.raises(SettingsError, match=name):
+        Lexicon.load(tmp_path)
+
+
+def test_a_file_in_another_encoding_is_named(tmp_path):
+    (write_domain(tmp_path) / "lexicon.tsv").write_bytes("term\ttype\n咖啡\tcrop\n".encode("gbk"))
+    with pytest.raises(SettingsError, match=r"lexicon\.tsv"):
+        Lexicon.load(tmp_path)
+
+
+# the shipped domain
+
+def test_the_shipped_domain_loads_without_a_complaint(caplog):
+    with caplog.at_level(logging.WARNING):
+        Lexicon.load(ROOT / "assets" / "domain")
+    assert not [r for r in caplog.records if r.name.startswith("nongda")]
+
+
+def test_every_shipped_word_leads_to_a_term(domain, domain_words):
+    assert [word for word in domain_words if not domain.entities(word)] == []
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_shipped_words_joined_in_any_order_are_canonical_after_one_pass(domain, domain_words, data):
+    word = st.sampled_from(domain_words)
+    quantity = st.builds("{}{}".format, st.integers(0, 99), st.sampled_from(["公斤", "千克", "毫升", "亩", "克", "倍液"]))
+    text = "".join(data.draw(st.lists(word | quantity, max_size=5)))
+    form = domain.canonical(text)
+    assert domain.canonical(form) == form
+
+
+@pytest.mark.parametrize("text", [  # joined words that form a longer alias once the first ones are replaced
+    "地下水位艺妓咖啡枝小蠹", "日灼病病虫测报条形柄锈菌", "二星叶蝉gesha咖琲", "蜒蚰螺敌枯双", "cifc7960加保扶花腐病", "5千克/ha",
+])
+def test_words_that_form_new_ones_together_come_to_rest(domain, text):
+    form = domain.canonical(text)
+    assert domain.canonical(form) == form
+
+
+def test_the_shipped_domain_keeps_awkward_product_names_whole(domain):
+    assert {"2,4-滴", "bt-781"} <= set(domain.tokens("喷2,4-滴和Bt-781"))
+    assert domain.tokens("洋芋的疫病")[0] == domain.tokens("马铃薯")[0]
