@@ -12,6 +12,12 @@ from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
 
 HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FA5), max_size=8)
+NESTED = ["咖啡", "小粒种咖啡", "叶锈病", "锈病", "咖啡叶锈病", "病"]
+
+
+@pytest.fixture(scope="module")
+def nested(units) -> Lexicon:
+    return Lexicon(dict.fromkeys(NESTED, "disease"), {}, units)
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +65,7 @@ def test_a_percentage_before_a_product_does_not_hide_the_product(lexicon):
     assert "吡唑醚菌酯" in lexicon.tokens("25%吡唑醚菌酯悬浮剂")
 
 
+@settings(deadline=None)
 @given(HAN, HAN)
 def test_a_listed_two_character_term_is_found_in_any_context(lexicon, before, after):
     assert "蚜虫" in lexicon.tokens(f"{before}蚜虫{after}")
@@ -73,17 +80,16 @@ def test_neighbouring_single_characters_become_pairs(lexicon):
     assert lexicon.tokens("叶背霉") == ["叶背", "背霉"]
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("小粒种咖啡叶锈病x"), max_size=12))
-def test_the_longest_word_is_found_at_each_place_from_the_left(units, text):
-    words = ["咖啡", "小粒种咖啡", "叶锈病", "锈病", "咖啡叶锈病", "病"]
-    lexicon = Lexicon(dict.fromkeys(words, "disease"), {}, units)
+def test_the_longest_word_is_found_at_each_place_from_the_left(nested, text):
     expected, position = [], 0
     while position < len(text):
-        longest = max((w for w in words if text.startswith(w, position)), key=len, default="")
+        longest = max((w for w in NESTED if text.startswith(w, position)), key=len, default="")
         if longest:
             expected.append((position, longest))
         position += len(longest) or 1
-    assert [(m.start, text[m.start : m.end]) for m in lexicon.find(text)] == expected
+    assert [(m.start, text[m.start : m.end]) for m in nested.find(text)] == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), [
@@ -145,12 +151,14 @@ def test_a_term_that_begins_like_a_unit_keeps_its_name(units):
     assert lexicon.canonical("30克克百威") == "30g克百威"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_canonical_text_stays_as_it_is(lexicon, text):
     form = lexicon.canonical(text)
     assert lexicon.canonical(form) == form
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_tokens_hold_words_and_no_line_end(lexicon, text):
     for token in lexicon.tokens(text):
@@ -238,7 +246,7 @@ def test_every_shipped_word_leads_to_a_term(domain, domain_words):
     assert [word for word in domain_words if not domain.entities(word)] == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_shipped_words_joined_in_any_order_are_canonical_after_one_pass(domain, domain_words, data):
     word = st.sampled_from(domain_words)

@@ -1,7 +1,7 @@
 """Folding, sentences and clauses keep every character where it was."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nongda.language.text import clause_spans, fold, has_words, search_form, sentence_spans
@@ -16,6 +16,7 @@ def pieces(text: str, spans) -> list[str]:
     return [text[start:end] for start, end in spans]
 
 
+@settings(deadline=None)
 @given(CHINESE)
 def test_folding_keeps_the_length_and_folds_only_once(text):
     folded = fold(text)
@@ -32,11 +33,13 @@ def test_folding_makes_wide_characters_narrow_and_changes_no_word(text, folded):
     assert fold(text) == folded
 
 
+@settings(deadline=None)
 @given(CHINESE)
 def test_sentences_cover_every_visible_character_in_order(text):
     check_cover(text, sentence_spans(text))
 
 
+@settings(deadline=None)
 @given(CHINESE)
 def test_clauses_cover_every_visible_character_in_order(text):
     check_cover(text, clause_spans(text))

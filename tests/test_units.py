@@ -1,7 +1,7 @@
 """Numbers and units as farmers and documents write them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nongda.errors import SettingsError
@@ -80,6 +80,7 @@ def test_several_numbers_stay_several(units, text, expected):
     assert found(units, text) == expected
 
 
+@settings(deadline=None)
 @given(st.integers(0, 9999))
 def test_a_chinese_numeral_reads_back_as_its_number(number):
     assert chinese_number(written(number)) == number
@@ -108,6 +109,7 @@ def test_chinese_numerals_have_their_value(numeral, value):
     assert chinese_number(numeral) == value
 
 
+@settings(deadline=None)
 @given(st.decimals(0, 9999, places=2), st.sampled_from(["公斤", "克", "毫升", "天", "%"]), st.booleans())
 def test_width_and_spaces_change_nothing_of_a_quantity(units, number, unit, spaced):
     narrow = f"每次{number}{' ' if spaced else ''}{unit}。"
@@ -116,6 +118,7 @@ def test_width_and_spaces_change_nothing_of_a_quantity(units, number, unit, spac
     assert units.quantities(narrow)[0].low == float(number)
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("0123456789一二三十百千万半零下几第至到~～-—－.,，克公斤升毫亩天℃% 药"), max_size=30))
 def test_offsets_point_at_the_number_whatever_the_text(units, text):
     position = 0
