@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nongda.errors import SettingsError
+
+# The least value of each number that is not allowed down to zero, or that may go below it.
+_LEAST = {
+    "chunk.max_length": 1, "chunk.max_sentence": 1, "chunk.window": 1, "search.candidates": 1, "search.keep": 1,
+    "search.hnsw_m": 2, "search.hnsw_ef_construction": 1, "answer.context": 1, "answer.max_tokens": 1,
+    "answer.max_question": 1, "gpu_layers": -1,  # -1: all layers
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +76,13 @@ class Settings:
 def load_settings(path: Path) -> Settings:
     """Read settings from a TOML file; a file that does not exist means the defaults.
 
-    Raises SettingsError for broken TOML, an unknown key or a value of the wrong type.
+    Raises SettingsError for broken TOML, an unknown key, a value of the wrong type or below its least.
     """
     if not path.exists():
         return Settings()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad may begin it with a mark
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"设置文件 {path} 无法读取（{error}）：请改正或删除该文件") from error
     settings: Settings = _build(Settings, data, str(path), "")
     return settings
@@ -101,6 +109,9 @@ def _build(cls: type[Any], data: dict[str, Any], path: str, prefix: str) -> Any:
 def _number(value: object, default: int | float, path: str, name: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SettingsError(f"设置文件 {path} 的“{name}”应是数字，现在是 {value!r}")
+    least = _LEAST.get(name, 0)
+    if not math.isfinite(value) or value < least:
+        raise SettingsError(f"设置文件 {path} 的“{name}”应是不小于 {least} 的数字，现在是 {value!r}")
     if isinstance(default, int):
         if value != int(value):
             raise SettingsError(f"设置文件 {path} 的“{name}”应是整数，现在是 {value!r}")

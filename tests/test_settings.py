@@ -1,0 +1,86 @@
+"""Settings: defaults, a TOML file, and mistakes named in words."""
+
+import dataclasses
+
+import pytest
+
+from nongda.errors import SettingsError
+from nongda.settings import Settings, load_settings
+
+
+def write(tmp_path, content):
+    path = tmp_path / "设置 文件.toml"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_no_file_means_the_defaults(tmp_path):
+    assert load_settings(tmp_path / "没有.toml") == Settings()
+
+
+def test_an_empty_file_means_the_defaults(tmp_path):
+    assert load_settings(write(tmp_path, "")) == Settings()
+
+
+def test_named_values_replace_defaults_and_the_rest_stays(tmp_path):
+    path = write(tmp_path, "threads = 4\n[chunk]\nmax_length = 700\n[answer]\ntemperature = 1\n")
+    settings = load_settings(path)
+    assert (settings.threads, settings.chunk.max_length, settings.answer.temperature) == (4, 700, 1.0)
+    assert isinstance(settings.answer.temperature, float)
+    expected = Settings(threads=4, chunk=dataclasses.replace(Settings().chunk, max_length=700),
+                        answer=dataclasses.replace(Settings().answer, temperature=1.0))
+    assert settings == expected
+
+
+def test_a_file_saved_by_notepad_is_read(tmp_path):
+    assert load_settings(write(tmp_path, b"\xef\xbb\xbfthreads = 2\r\n")).threads == 2
+
+
+def test_settings_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Settings().threads = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("content", "named"), [
+    ("thread = 4", "“thread”"),
+    ("[chunk]\nlongest = 4", "“chunk.longest”"),
+    ("[\"索引\"]\nk = 4", "“索引”"),
+    ("chunk = 4", "“chunk”"),
+    ("threads = '4'", "“threads”"),
+    ("threads = true", "“threads”"),
+    ("threads = 1.5", "“threads”"),
+    ("threads = inf", "“threads”"),
+    ("threads = nan", "“threads”"),
+    ("[chunk]\nsimilarity_cut = nan", "“chunk.similarity_cut”"),
+    ("[search]\nbm25_k1 = []", "“search.bm25_k1”"),
+    ("[threads]\nx = 1", "“threads”"),
+    ("threads = ", "无法读取"),
+    (b"threads = 4 # \xb3", "无法读取"),
+])
+def test_a_mistake_is_named_with_its_file(tmp_path, content, named):
+    with pytest.raises(SettingsError) as caught:
+        load_settings(write(tmp_path, content))
+    assert named in str(caught.value)
+    assert "设置 文件.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["[chunk]\nmax_length", "[search]\nkeep", "[answer]\ncontext", "threads", "[search]\nbm25_b"])
+def test_a_negative_number_is_refused(tmp_path, key):
+    with pytest.raises(SettingsError, match="-1"):
+        load_settings(write(tmp_path, f"{key} = -1\n"))
+
+
+@pytest.mark.parametrize("key", ["[chunk]\nmax_sentence", "[search]\nhnsw_m", "[answer]\nmax_tokens"])
+def test_zero_is_refused_where_nothing_would_work_with_it(tmp_path, key):
+    with pytest.raises(SettingsError, match="不小于"):
+        load_settings(write(tmp_path, f"{key} = 0\n"))
+
+
+def test_zero_overlap_and_all_layers_on_the_graphics_card_are_allowed(tmp_path):
+    settings = load_settings(write(tmp_path, "gpu_layers = -1\n[chunk]\noverlap = 0\n"))
+    assert (settings.gpu_layers, settings.chunk.overlap) == (-1, 0)
+
+
+def test_a_folder_in_place_of_the_file_is_named(tmp_path):
+    with pytest.raises(SettingsError, match="无法读取"):
+        load_settings(tmp_path)
