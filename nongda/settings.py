@@ -52,7 +52,7 @@ class AnswerSettings:
     """Writing: context in tokens, history in turns and characters, thresholds from the `calibrate` command."""
 
     context: int = 4096
-    max_tokens: int = 320
+    max_tokens: int = 240
     temperature: float = 0.2
     rewrite_turns: int = 2
     history_turns: int = 8

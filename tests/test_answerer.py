@@ -83,10 +83,16 @@ def test_when_no_sentence_survives_the_reader_gets_quotes_and_is_told(lexicon):
     assert "最相近的资料原文" in "".join(answer.warnings)
 
 
-def test_an_uncited_sentence_stays_only_when_it_claims_nothing_and_quotes_follow(lexicon):
-    answer = final(ask(lexicon, QueuedGenerator("请先看看园子。"), cite_threshold=1.01))
-    assert answer.text.startswith("请先看看园子。\n\n资料原文：")
-    assert all(f"[{c.id}]" in answer.text for c in answer.citations)
+def test_a_sentence_nothing_supports_is_left_out_where_there_is_something_to_quote(lexicon):
+    answer = final(ask(lexicon, QueuedGenerator("请使用专门的检测仪器彻底检查。每隔10天喷一次，连喷3次。")))
+    assert "仪器" not in answer.text
+    assert answer.text.startswith("每隔10天喷一次，连喷3次[aaaaaaaa#0]。")
+
+
+def test_where_nothing_can_be_cited_or_quoted_a_harmless_sentence_ends_with_the_references(lexicon):
+    answer = final(ask(lexicon, QueuedGenerator("请先看看园子。"), texts=("咖啡叶锈病怎么治？",), cite_threshold=1.01))
+    assert answer.text == "请先看看园子。\n\n参考资料：[aaaaaaaa#0]"
+    assert [c.id for c in answer.citations] == ["aaaaaaaa#0"]
 
 
 def test_an_answer_in_which_nothing_could_be_cited_ends_with_the_list_of_references(lexicon):

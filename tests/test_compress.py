@@ -50,3 +50,18 @@ def test_compression_stays_within_its_length(lexicon, embedder):
 
 def test_nothing_to_score_gives_nothing(lexicon, embedder):
     assert scored(lexicon, embedder, "叶锈病") == []
+
+
+MERGED = "霜冻来临时\n盖上稻草。\n霜冻以后\n1. 先不急着剪。\n2. 追施氮肥"
+
+
+def test_a_heading_inside_a_chunk_is_no_evidence_and_names_what_follows(lexicon, embedder):
+    candidate = make_candidate(lexicon, MERGED, heading=("防寒",))
+    assert [e.text for e in split_evidence(candidate)] == ["盖上稻草。", "1. 先不急着剪。", "2. 追施氮肥"]
+    query = understand("霜冻以后怎么办", [], lexicon, AnswerSettings())
+    best = max(score_evidence(query, [candidate], embedder, lexicon), key=lambda s: s.score)
+    assert best.evidence.text in ("1. 先不急着剪。", "2. 追施氮肥")
+
+
+def test_a_chunk_of_nothing_but_a_short_line_is_still_evidence(lexicon):
+    assert [e.text for e in split_evidence(make_candidate(lexicon, "清除病叶"))] == ["清除病叶"]

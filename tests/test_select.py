@@ -58,8 +58,8 @@ def test_quotes_are_best_first_and_none_stands_inside_another(lexicon, embedder)
     assert "喷波尔多液。" not in [q.evidence.text for q in quotes]
 
 
-def test_a_question_in_a_document_is_never_quoted_as_an_answer(lexicon, embedder):
-    candidate = make_candidate(lexicon, "叶锈病怎么治？喷波尔多液。")
+def test_a_question_or_an_announcement_in_a_document_is_never_quoted_as_an_answer(lexicon, embedder):
+    candidate = make_candidate(lexicon, "叶锈病怎么治？叶锈病的治法如下：\n喷波尔多液。")
     query = understand("叶锈病怎么治", [], lexicon, AnswerSettings())
     quotes = best_quotes(score_evidence(query, [candidate], embedder, lexicon), 3)
     assert [q.evidence.text for q in quotes] == ["喷波尔多液。"]

@@ -151,10 +151,11 @@ def test_quantities_compare_as_numbers_with_their_unit(units):
     assert not same_quantity(units.quantities("7~10天")[0], units.quantities("7~15天")[0])
 
 
-def test_a_claim_is_supported_by_the_same_range_or_by_one_of_its_ends(units):
+def test_a_claim_is_supported_by_the_same_range_only_and_not_by_one_of_its_ends(units):
     evidence = units.quantities("每隔7～10天喷一次，每亩30克")
     assert supported(units.quantities("7至10天")[0], evidence)
-    assert supported(units.quantities("10天")[0], evidence)
+    assert not supported(units.quantities("10天")[0], evidence)
+    assert supported(units.quantities("30克")[0], evidence)
     assert not supported(units.quantities("8天")[0], evidence)
     assert not supported(units.quantities("7~30天")[0], evidence)
     assert not supported(units.quantities("30毫升")[0], evidence)

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from nongda.answer.cite import Support, marker, references, resolve, support
+from nongda.answer.cite import marker, references, resolve, supports
 from nongda.answer.compress import ScoredEvidence, compress, score_evidence
 from nongda.answer.prompt import NO_ANSWER, build_messages
 from nongda.answer.retrieve import Indexes, QueryEmbedder, Reranker, retrieve
 from nongda.answer.select import best_quotes, relevant
 from nongda.answer.understand import understand
-from nongda.answer.verify import LIST_MARK, quoted, unsupported
+from nongda.answer.verify import LIST_MARK, grounded, quoted, unsupported
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import has_words, sentence_spans
 from nongda.models.generate import Generator
@@ -28,7 +28,10 @@ from nongda.settings import Settings
 _EVIDENCE_CHARACTERS = 700  # about 450 tokens: 4 to 5 s of reading for 1.5B parameters on two cores
 _QUOTES = 3  # the three best sentences hold every asked value in half of the measured questions
 _QUOTE_SHARE = 0.9  # of the best sentence's score: under it a quote adds nothing to a written answer
+_MOST_SENTENCES = 6  # a small model that writes more has left the evidence
 _REPEATS = 2  # a small model that repeats itself twice has nothing more to say
+_UNFINISHED = ("？", "?", "：", ":")  # the question again, or an announcement
+_PREAMBLE = re.compile(r"^(?:根据|依据|按照)(?:以上|上述|所给|提供的|给出的)*资料[，,：:]?\s*")
 _ID_LIKE = re.compile(r"\[[^\]\n]{0,40}\]|（资料\d*）|\*\*")
 
 
@@ -51,6 +54,7 @@ class _Draft:
     sentences: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     citations: dict[tuple[str, str], Citation] = field(default_factory=dict)
+    unsupported: list[str] = field(default_factory=list)  # harmless, but nothing to cite
     warnings: list[str] = field(default_factory=list)
     repeats: int = 0
     refused: bool = False
@@ -97,10 +101,10 @@ class Answerer:
         """Yield checked, cited sentences: written by the model where there is one, else quoted."""
         if self._generator is not None:
             for sentence in self._written(query, history, evidence, clock, stop):
-                text = self._checked(sentence, evidence, draft)
+                text = self._checked(sentence, query, evidence, draft)
                 if text:
                     yield text
-                if draft.repeats >= _REPEATS:
+                if draft.repeats >= _REPEATS or len(draft.seen) >= _MOST_SENTENCES:
                     break
             clock.stage("generate")
         if stop.is_set():
@@ -108,6 +112,8 @@ class Answerer:
         if self._generator is not None and not draft.sentences:
             draft.warnings.append("模型没有写出能核对的回答，以下是最相近的资料原文")
         yield from self._completed(evidence, draft)
+        if not draft.sentences:
+            yield from draft.unsupported
 
     def _completed(self, evidence: Sequence[ScoredEvidence], draft: _Draft) -> Iterator[str]:
         """Yield the best sentences that the written ones do not cite yet: small models say half of it."""
@@ -138,37 +144,36 @@ class Answerer:
         if not stop.is_set() and has_words(buffer):
             yield buffer.strip()
 
-    def _checked(self, sentence: str, evidence: Sequence[ScoredEvidence], draft: _Draft) -> str:
+    def _checked(self, sentence: str, query: Query, evidence: Sequence[ScoredEvidence], draft: _Draft) -> str:
         """Return the sentence cited, or the quote that replaces it, or nothing."""
-        sentence = _ID_LIKE.sub("", LIST_MARK.sub("", sentence)).strip()
+        sentence = _PREAMBLE.sub("", _ID_LIKE.sub("", LIST_MARK.sub("", sentence))).strip()
         key = "".join(sentence.split())
         if NO_ANSWER[-7:] in sentence:  # whether to refuse was decided before: small models refuse at random
             draft.repeats = _REPEATS
             return ""
-        if not has_words(sentence) or key in draft.seen:
+        if not has_words(sentence) or sentence.endswith(_UNFINISHED) or key in draft.seen:
             draft.repeats += key in draft.seen
             return ""
         draft.seen.add(key)
         tokens = frozenset(self._lexicon.tokens(sentence))
         vector = self._embedder.embed_queries([self._lexicon.canonical(sentence)])[0]
-        best = support(tokens, vector, evidence)
-        if best is None:
-            return ""
-        if best.score < self._settings.answer.cite_threshold:
-            return self._uncited(sentence, best, draft)
-        wrong = unsupported(sentence, best, self._lexicon)
-        if wrong:
+        threshold = self._settings.answer.cite_threshold
+        near = [s.scored for s in supports(tokens, vector, evidence) if s.score >= threshold]
+        for scored in near:
+            if grounded(tokens, scored, query) and not unsupported(sentence, scored, self._lexicon):
+                return self._cited(sentence, scored, draft)
+        if near and (wrong := unsupported(sentence, near[0], self._lexicon)):
             draft.warnings.append(f"“{'、'.join(dict.fromkeys(wrong))}”在资料原文中核对不上，该句已换成原文")
-            return self._quote(best.scored, draft)
-        return self._cited(sentence, best.scored, draft)
+            return self._quote(near[0], draft)
+        self._set_aside(sentence, draft)
+        return ""
 
-    def _uncited(self, sentence: str, best: Support, draft: _Draft) -> str:
-        """A sentence nothing supports may stay only if it claims nothing that could be wrong in the field."""
-        names = {e.kind for e in self._lexicon.entities(sentence)} & {"product", "nutrient"}
-        if self._lexicon.units.quantities(sentence) or names or unsupported(sentence, best, self._lexicon):
-            draft.warnings.append("有一句没有资料支持，已删去")
-            return ""
-        return sentence
+    def _set_aside(self, sentence: str, draft: _Draft) -> None:
+        """Keep a sentence nothing supports for an answer without any citation, if it claims nothing to go wrong."""
+        if self._lexicon.units.quantities(sentence) or self._lexicon.entities(sentence):
+            draft.warnings.append("有的句子没有资料支持，已删去")
+        else:
+            draft.unsupported.append(sentence)
 
     def _cited(self, sentence: str, scored: ScoredEvidence, draft: _Draft) -> str:
         citation = resolve(scored.evidence, scored.candidate)

@@ -20,15 +20,13 @@ class Support:
     score: float
 
 
-def support(tokens: frozenset[str], vector: NDArray[np.float32], evidence: Sequence[ScoredEvidence]) -> Support | None:
-    """Return the evidence that best supports a sentence: half meaning (cosine), half the share of its words."""
-    best: Support | None = None
+def supports(tokens: frozenset[str], vector: NDArray[np.float32], evidence: Sequence[ScoredEvidence]) -> list[Support]:
+    """Return all evidence by how well it supports a sentence, best first: half cosine, half the share of its words."""
+    found: list[Support] = []
     for scored in evidence:
         overlap = len(tokens & scored.tokens) / max(1, len(tokens))
-        score = 0.5 * max(0.0, float(vector @ scored.vector)) + 0.5 * overlap
-        if best is None or score > best.score:
-            best = Support(scored, score)
-    return best
+        found.append(Support(scored, 0.5 * max(0.0, float(vector @ scored.vector)) + 0.5 * overlap))
+    return sorted(found, key=lambda s: -s.score)
 
 
 def marker(chunk_id: str) -> str:

@@ -5,6 +5,7 @@ A small model reads 100 tokens a second on two cores, so what does not help cost
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from nongda.language.lexicon import Lexicon
 from nongda.language.text import has_words, sentence_spans
 from nongda.records import Candidate, Evidence, Query
 
+_MAX_HEADING = 20  # characters
+_NO_HEADING = re.compile(r"[。！？!?；;：:，,|]|^\s*(?:\d+[.、)）]|[-*•（(])")
 _WORD_WEIGHT = 0.3  # of word overlap beside cosine, whose useful range for e5 is about 0.15 wide
 
 
@@ -35,8 +38,23 @@ def split_evidence(candidate: Candidate) -> list[Evidence]:
     chunk = candidate.chunk
     if chunk.kind == "table":
         return _table_rows(chunk.id, chunk.text)
-    spans = sentence_spans(chunk.text)
-    return [Evidence(chunk.id, chunk.text[a:b], a, b) for a, b in spans if has_words(chunk.text[a:b])]
+    spans = [(a, b) for a, b in sentence_spans(chunk.text) if has_words(chunk.text[a:b])]
+    said = [(a, b) for a, b in spans if not _is_heading(chunk.text, a, b)]
+    return [Evidence(chunk.id, chunk.text[a:b], a, b) for a, b in said or spans]
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """A short line of its own without punctuation or list mark: the heading of a section that joined this chunk."""
+    alone = text[:start].rstrip(" ").endswith("\n") or not text[:start].strip()
+    ends = text[end:].lstrip(" ").startswith("\n")
+    return alone and ends and end - start <= _MAX_HEADING and not _NO_HEADING.search(text[start:end])
+
+
+def _heading_of(evidence: Evidence, candidate: Candidate) -> str:
+    """Return the nearest heading above a piece of evidence: inside the chunk, else the chunk's last, else the title."""
+    text = candidate.chunk.text
+    inner = [text[a:b] for a, b in sentence_spans(text[: evidence.start] + "\n") if _is_heading(text, a, b)]
+    return (inner or list(candidate.chunk.heading) or [candidate.document.meta.title])[-1]
 
 
 def _table_rows(chunk_id: str, text: str) -> list[Evidence]:
@@ -96,9 +114,8 @@ def score_evidence(query: Query, candidates: Sequence[Candidate], embedder: Quer
 
 
 def _with_heading(evidence: Evidence, candidate: Candidate) -> str:
-    """A sentence rarely repeats its subject; the last heading names it."""
-    heading = candidate.chunk.heading[-1:] or (candidate.document.meta.title,)
-    return f"{heading[0]}：{headed_text(evidence, candidate)}"
+    """A sentence rarely repeats its subject; the nearest heading names it."""
+    return f"{_heading_of(evidence, candidate)}：{headed_text(evidence, candidate)}"
 
 
 def compress(scored: Sequence[ScoredEvidence], max_characters: int) -> list[ScoredEvidence]:

@@ -9,6 +9,7 @@ from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Query
 
 _NAMED_KINDS = ("disease", "pest", "product")
+_UNFINISHED = ("？", "?", "：", ":")
 _WORD_WEIGHT = 0.1  # beside cosines whose useful range is about 0.1 wide
 
 
@@ -56,11 +57,13 @@ def _related(one: str, other: str) -> bool:
 
 
 def best_quotes(scored: Sequence[ScoredEvidence], most: int) -> list[ScoredEvidence]:
-    """Return the best sentences, best first: no question, which answers nothing, and none inside another."""
+    """Return the best sentences, best first: none inside another, and no question or
+    announcement (…如下：), which answer nothing by themselves.
+    """
     chosen: list[ScoredEvidence] = []
     for candidate in sorted(scored, key=lambda s: -s.score):
         text = candidate.evidence.text
-        if text.endswith(("？", "?")):
+        if text.endswith(_UNFINISHED):
             continue
         if len(chosen) < most and not any(text in c.evidence.text or c.evidence.text in text for c in chosen):
             chosen.append(candidate)

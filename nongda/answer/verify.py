@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import re
 
-from nongda.answer.cite import Support
 from nongda.answer.compress import ScoredEvidence, headed_text
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import supported
+from nongda.records import Query
 
 # A list's number is no quantity: 1. 2) 3、 but not 1.5 or 10~20.
 LIST_MARK = re.compile(r"^\s*(?:\d{1,2}(?:[.)）](?!\d)|、)\s*|[-*•]\s+|【[^】]*】\s*|#+\s*)")
+_MIN_GROUNDED = 0.7  # of a sentence's words; small models add connecting words of their own
 _CHECKED_KINDS = frozenset({"product", "disease", "pest", "crop", "pathogen"})
 
 
-def unsupported(sentence: str, support: Support, lexicon: Lexicon) -> list[str]:
+def unsupported(sentence: str, scored: ScoredEvidence, lexicon: Lexicon) -> list[str]:
     """Return what the sentence claims and its evidence does not hold: numbers with unit, names.
 
-    Numbers must stand in the evidence sentence itself or in the passage around it; names may also stand in the
-    passage's headings and title.
+    A number must stand in the evidence sentence itself, the same with the same unit; a name may also stand in
+    the passage's headings and title.
     """
-    passage = support.scored.candidate.chunk.text
-    own = f"{headed_text(support.scored.evidence, support.scored.candidate)}\n{passage}"
-    known = lexicon.units.quantities(own)
+    known = lexicon.units.quantities(headed_text(scored.evidence, scored.candidate))
     wrong = [sentence[q.start : q.end] for q in lexicon.units.quantities(sentence) if not supported(q, known)]
-    context = support.scored.candidate.chunk.search_text
+    context = scored.candidate.chunk.search_text
     for entity in lexicon.entities(sentence):
         if entity.kind in _CHECKED_KINDS and lexicon.canonical(entity.term) not in context:
             wrong.append(entity.surface)
     return wrong
+
+
+def grounded(tokens: frozenset[str], scored: ScoredEvidence, query: Query) -> bool:
+    """Tell whether nearly all words of a sentence are the evidence's or the question's: the rest is invention."""
+    known = scored.tokens | set(query.tokens)
+    return len(tokens & known) >= _MIN_GROUNDED * len(tokens)
 
 
 def quoted(scored: ScoredEvidence) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nongda.answer.cite import support
+from nongda.answer.cite import supports
 from nongda.answer.compress import ScoredEvidence, score_evidence
 from nongda.answer.retrieve import QueryEmbedder
 from nongda.documents.clean import clean
@@ -113,8 +113,8 @@ def _reworded(clause: str) -> str:
 
 def _support(clause: str, evidence: Sequence[ScoredEvidence], embedder: QueryEmbedder, lexicon: Lexicon) -> float:
     vector = embedder.embed_queries([lexicon.canonical(clause)])[0]
-    best = support(frozenset(lexicon.tokens(clause)), vector, evidence)
-    return best.score if best else 0.0
+    found = supports(frozenset(lexicon.tokens(clause)), vector, evidence)
+    return found[0].score if found else 0.0
 
 
 def relevance_cut(path: Path, nearest: Callable[[str], float]) -> Cut:
