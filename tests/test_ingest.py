@@ -1,0 +1,413 @@
+"""Files become part of the knowledge base: each one whole or not at all."""
+
+import hashlib
+import json
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nongda.documents.chunk import CHUNKER_VERSION
+from nongda.errors import DocumentError, StoreError
+from nongda.index import ingest as ingest_module
+from nongda.index.ingest import (
+    ID_MAP_NAME,
+    Ingester,
+    check_writer,
+    moved_ids,
+    read_id_map,
+    rebuild,
+    write_id_map,
+    written_by,
+)
+from nongda.index.store import Store
+from nongda.records import FileReport, Progress
+from nongda.settings import ChunkSettings
+
+RUST = ("# 咖啡锈病\n\n## 症状\n\n叶背出现橙黄色粉末，严重时落叶。病斑初为浅黄色小点，以后扩大。\n\n"
+        "## 防治\n\n发病初期喷0.5%波尔多液，每隔15天喷一次，连喷3次。每畝用藥液３０公斤。\n")
+BEETLE = "# 天牛\n\n成虫五月出现，在树干上产卵。剪除虫枝，集中烧毁。\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "农技 资料"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def ingester(fresh_store, lexicon, embedder):
+    return Ingester(fresh_store, lexicon, embedder, ChunkSettings())
+
+
+def write(folder, name: str, content: str | bytes):
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def reports(events) -> list[FileReport]:
+    return [event for event in events if isinstance(event, FileReport)]
+
+
+def long_document(sentences: int, word: str = "咖啡") -> str:
+    return f"# {word}\n\n" + "".join(f"第{i}次{word}管理要看天气再定，不可一概而论。" for i in range(sentences)) + "\n"
+
+
+# adding
+
+def test_adding_stores_the_document_with_its_own_words_and_what_search_sees(ingester, fresh_store, folder):
+    path = write(folder, "锈病.md", RUST)
+    (report,) = reports(ingester.add([path]))
+    doc_id = hashlib.sha256(RUST.encode()).hexdigest()[:8]
+    assert (report.status, report.doc_id, report.index, report.total) == ("added", doc_id, 1, 1)
+    chunks = fresh_store.chunks_of(doc_id)
+    assert report.chunks == len(chunks) > 0
+    assert report.characters == sum(len(c.text) for c in chunks) == fresh_store.documents()[0].characters
+    assert [c.id for c in chunks] == [f"{doc_id}#{i}" for i in range(len(chunks))]
+    text, search_text = ("".join(part) for part in zip(*((c.text, c.search_text) for c in chunks), strict=True))
+    assert "每畝用藥液３０公斤" in text
+    assert "每亩用药液30kg" in search_text
+    assert "咖啡叶锈病" in search_text  # the title's 锈病 under its standard name
+    assert fresh_store.documents()[0].source == "锈病.md"
+    assert list(fresh_store.originals())[0][1] == RUST.encode()
+    assert "叶锈病" in dict(fresh_store.tokens())[chunks[0].id]
+
+
+def test_stored_vectors_are_those_of_the_search_text(ingester, fresh_store, embedder, folder):
+    list(ingester.add([write(folder, "锈病.md", RUST)]))
+    _, ids, vectors = fresh_store.vectors(embedder.dimension)
+    expected = embedder.embed_passages([fresh_store.chunk(chunk_id).search_text for chunk_id in ids])
+    assert np.allclose(vectors, expected, atol=1e-6)
+
+
+def test_the_store_records_what_wrote_it(ingester, fresh_store, embedder, folder):
+    list(ingester.add([write(folder, "锈病.md", RUST)]))
+    expected = {"embedder": "hash-embedder", "dimension": "64", "chunker": str(CHUNKER_VERSION)}
+    assert written_by(embedder) == expected
+    assert {k: v for k, v in fresh_store.meta().items() if k != "revision"} == expected
+
+
+def test_the_same_file_has_the_same_ids_on_every_machine(lexicon, embedder, tmp_path, folder):
+    path, seen = write(folder, "长.md", long_document(60)), []
+    for name in ("一", "二 号"):
+        store = Store(tmp_path / name)
+        list(Ingester(store, lexicon, embedder, ChunkSettings()).add([path]))
+        seen.append([(c.id, c.text) for c in store.chunks_of(store.documents()[0].id)])
+        store.close()
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 1
+
+
+def test_the_id_does_not_depend_on_the_name_or_on_what_is_there_already(ingester, folder):
+    content = long_document(3)
+    added = reports(ingester.add([write(folder, "一.md", BEETLE), write(folder, "二.md", content)]))
+    assert added[1].doc_id == hashlib.sha256(content.encode()).hexdigest()[:8]
+
+
+# already there
+
+def test_the_same_bytes_are_skipped_under_any_name(ingester, fresh_store, folder):
+    list(ingester.add([write(folder, "锈病.md", RUST)]))
+    revision = fresh_store.revision()
+    (report,) = reports(ingester.add([write(folder, "副本.md", RUST)]))
+    assert (report.status, report.doc_id) == ("skipped", fresh_store.documents()[0].id)
+    assert "没有变化" in report.message
+    assert fresh_store.revision() == revision
+
+
+@pytest.mark.parametrize(("name", "content"), [
+    ("gbk.txt", BEETLE.replace("# ", "").encode("gb18030")),
+    ("bom.txt", b"\xef\xbb\xbf" + BEETLE.replace("# ", "").encode()),
+    ("utf16.txt", BEETLE.replace("# ", "").encode("utf-16")),
+    ("crlf.txt", BEETLE.replace("# ", "").replace("\n", "\r\n").encode()),
+])
+def test_the_same_text_in_another_encoding_is_skipped(ingester, fresh_store, folder, name, content):
+    list(ingester.add([write(folder, "天牛.txt", BEETLE.replace("# ", ""))]))
+    (report,) = reports(ingester.add([write(folder, name, content)]))
+    assert (report.status, report.doc_id) == ("skipped", fresh_store.documents()[0].id)
+    assert report.doc_id in report.message
+    assert len(fresh_store.documents()) == 1
+
+
+def test_a_file_given_twice_is_added_once(ingester, fresh_store, folder):
+    path = write(folder, "锈病.md", RUST)
+    assert [r.status for r in reports(ingester.add([path, path]))] == ["added", "skipped"]
+    assert len(fresh_store.documents()) == 1
+
+
+def test_a_removed_document_can_be_added_again_under_its_old_id(ingester, fresh_store, folder):
+    path = write(folder, "锈病.md", RUST)
+    (first,) = reports(ingester.add([path]))
+    fresh_store.remove(first.doc_id)
+    (second,) = reports(ingester.add([path]))
+    assert (second.status, second.doc_id, second.chunks) == ("added", first.doc_id, first.chunks)
+
+
+# bad files
+
+def test_bad_files_are_reported_each_with_a_sentence_and_do_not_stop_the_rest(ingester, fresh_store, folder):
+    paths = [
+        write(folder, "空.md", b""), write(folder, "图.jpg", b"\xff\xd8"), folder, folder / "没有.md",
+        write(folder, "坏.pdf", b"%PDF-1.4 broken"), write(folder, "无字.md", "？？\n\n——\n"), write(folder, "好.md", RUST),
+    ]
+    found = reports(ingester.add(paths))
+    assert [r.status for r in found] == ["failed"] * 6 + ["added"]
+    assert [(r.index, r.total, r.path) for r in found] == [(i, 7, str(p)) for i, p in enumerate(paths, start=1)]
+    for report in found[:6]:
+        assert report.message
+        assert "\n" not in report.message
+        assert "Traceback" not in report.message
+    assert [d.source for d in fresh_store.documents()] == ["好.md"]
+
+
+def test_two_files_with_the_same_id_are_told_apart_and_the_rest_is_added(ingester, fresh_store, folder, monkeypatch):
+    monkeypatch.setattr(ingest_module, "document_id", lambda data: "0badcafe" if b"\xe5\xa4\xa9" in data else "00000001")
+    paths = [write(folder, "一.md", BEETLE), write(folder, "二.md", RUST + "今天。\n"), write(folder, "三.md", "# 水稻\n\n稻田要晒田。\n")]
+    found = reports(ingester.add(paths))
+    assert [r.status for r in found] == ["added", "failed", "added"]
+    assert "0badcafe" in found[1].message
+    assert [d.source for d in fresh_store.documents()] == ["一.md", "三.md"]
+
+
+def test_a_second_program_that_was_faster_is_no_failure_of_the_run(ingester, fresh_store, folder, monkeypatch):
+    path, other = write(folder, "锈病.md", RUST), write(folder, "天牛.md", BEETLE)
+    list(ingester.add([path]))
+    real, calls = fresh_store.find_duplicate, []
+
+    def not_yet_there(*hashes):
+        calls.append(hashes)
+        return None if len(calls) <= 2 else real(*hashes)
+
+    monkeypatch.setattr(fresh_store, "find_duplicate", not_yet_there)
+    found = reports(ingester.add([path, other]))
+    assert [r.status for r in found] == ["failed", "added"]
+    assert "已在知识库中" in found[0].message
+
+
+def test_a_full_disk_ends_the_run_and_keeps_what_was_added(ingester, fresh_store, folder):
+    paths = [write(folder, "一.md", BEETLE), write(folder, "二.md", long_document(3000)), write(folder, "三.md", RUST)]
+    events = ingester.add(paths)
+    assert next(e for e in events if isinstance(e, FileReport)).status == "added"
+    pages = next(fresh_store._db.query("PRAGMA page_count"))["page_count"]
+    next(fresh_store._db.query(f"PRAGMA max_page_count = {pages + 2}"))
+    with pytest.raises(StoreError, match="磁盘已满"):
+        list(events)
+    assert [d.source for d in fresh_store.documents()] == ["一.md"]
+
+
+# stopping and progress
+
+def test_progress_counts_the_chunks_of_each_file(ingester, folder):
+    paths = [write(folder, "一.md", BEETLE), write(folder, "二.md", long_document(800))]
+    events = list(ingester.add(paths))
+    progress = [e for e in events if isinstance(e, Progress) and e.index == 2]
+    total = reports(events)[1].chunks
+    assert [e.done for e in progress] == list(range(0, total, 16))
+    assert len(progress) > 1
+    assert {(e.total, e.files, e.path) for e in progress} == {(total, 2, str(paths[1]))}
+    assert [type(e).__name__ for e in events[:2]] == ["Progress", "FileReport"]
+
+
+def test_stopping_before_a_file_adds_no_more(ingester, fresh_store, folder):
+    stop, paths = threading.Event(), [write(folder, "一.md", BEETLE), write(folder, "二.md", RUST)]
+    for event in ingester.add(paths, stop):
+        if isinstance(event, FileReport):
+            stop.set()
+    assert [d.source for d in fresh_store.documents()] == ["一.md"]
+
+
+def test_stopping_inside_a_file_leaves_it_out_whole(ingester, fresh_store, folder):
+    stop, seen = threading.Event(), []
+    for event in ingester.add([write(folder, "长.md", long_document(800))], stop):
+        seen.append(event)
+        stop.set()
+    assert len(seen) == 1
+    assert fresh_store.documents() == []
+    assert fresh_store.tokens() == []
+
+
+def test_an_event_that_is_set_already_adds_nothing(ingester, fresh_store, folder):
+    stop = threading.Event()
+    stop.set()
+    assert list(ingester.add([write(folder, "一.md", BEETLE)], stop)) == []
+    assert fresh_store.documents() == []
+
+
+# who wrote the store
+
+@pytest.mark.parametrize(("key", "word"), [("embedder", "向量模型"), ("dimension", "向量维数"), ("chunker", "分段规则")])
+def test_another_writer_is_named_with_the_command_that_helps(ingester, fresh_store, embedder, folder, key, word):
+    check_writer(fresh_store, embedder)
+    fresh_store.set_note(key, "另一个")
+    path = write(folder, "一.md", BEETLE)
+    with pytest.raises(StoreError) as caught:
+        list(ingester.add([path]))
+    message = str(caught.value)
+    assert all(part in message for part in (word, "另一个", written_by(embedder)[key], "rebuild", str(fresh_store.folder)))
+    assert fresh_store.documents() == []
+
+
+def test_the_same_writer_passes(ingester, fresh_store, embedder, folder):
+    list(ingester.add([write(folder, "一.md", BEETLE)]))
+    check_writer(fresh_store, embedder)
+
+
+# moved ids
+
+OLD = {"d#0": "叶背出现橙黄色粉末，严重时落叶。", "d#1": "发病初期喷波尔多液，连喷三次。", "d#2": "采收后修剪病枝，集中烧毁处理。"}
+
+
+@pytest.mark.parametrize(("new", "moved"), [
+    (OLD, {}),
+    ({"d#0": OLD["d#0"] + OLD["d#1"], "d#1": OLD["d#2"]}, {"d#0": "d#0", "d#1": "d#0", "d#2": "d#1"}),
+    ({"d#0": OLD["d#1"], "d#1": OLD["d#0"], "d#2": OLD["d#2"]}, {"d#0": "d#1", "d#1": "d#0"}),
+    ({"d#0": OLD["d#0"], "d#1": OLD["d#1"] + "\n" + OLD["d#2"]}, {"d#1": "d#1", "d#2": "d#1"}),
+    ({f"d#{i}": t for i, t in enumerate([OLD["d#0"][:3], OLD["d#0"][3:], OLD["d#1"], OLD["d#2"]])},
+     {"d#0": "d#1", "d#1": "d#2", "d#2": "d#3"}),
+    ({}, {}),
+    ({"d#0": OLD["d#0"], "d#1": OLD["d#2"]}, {"d#2": "d#1"}),  # the text of d#1 is nowhere any more
+])
+def test_an_old_id_leads_to_where_most_of_its_text_is_now(new, moved):
+    assert moved_ids(OLD, new) == moved
+
+
+def test_a_short_text_is_found_inside_a_longer_one():
+    assert moved_ids({"d#0": "前言", "d#1": "慎用。"}, {"d#0": "别的内容在这里。", "d#1": "前言很长，慎用。说完了。"}) == {
+        "d#0": "d#1", "d#1": "d#1"}
+
+
+def test_line_breaks_do_not_matter_to_where_text_went():
+    assert moved_ids({"d#0": "喷波尔多液\n连喷三次才有效"}, {"d#0": "采收", "d#1": "喷波尔多液 连喷三次才有效"}) == {"d#0": "d#1"}
+
+
+@settings(deadline=None)
+@given(st.permutations(range(6)))
+def test_reordered_texts_are_followed_exactly(order):
+    texts = [f"第{n}段说的是第{n}件事情，与其他各段都不相同。" for n in range(6)]
+    old = {f"d#{i}": text for i, text in enumerate(texts)}
+    new = {f"d#{place}": texts[n] for place, n in enumerate(order)}
+    assert moved_ids(old, new) == {f"d#{n}": f"d#{place}" for place, n in enumerate(order) if n != place}
+
+
+# the map file
+
+def test_the_map_file_keeps_every_rebuild_oldest_first(tmp_path):
+    assert read_id_map(tmp_path) == []
+    write_id_map(tmp_path, {"map": {"a#1": "a#0"}})
+    write_id_map(tmp_path, {"map": {"a#0": "a#2"}})
+    assert [entry["map"] for entry in read_id_map(tmp_path)] == [{"a#1": "a#0"}, {"a#0": "a#2"}]
+    assert [path.name for path in tmp_path.iterdir()] == [ID_MAP_NAME]
+
+
+def test_a_rebuild_that_was_cut_short_and_run_again_counts_once(tmp_path):
+    for time in ("08:00", "09:00"):
+        write_id_map(tmp_path, {"rebuilt_at": time, "map": {"a#2": "a#1", "a#1": "a#0"}})
+    assert [entry["rebuilt_at"] for entry in read_id_map(tmp_path)] == ["09:00"]
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "3", '[{"from": {}}]', '[{"map": 3}]', "null"])
+def test_a_damaged_map_file_is_named(tmp_path, content):
+    (tmp_path / ID_MAP_NAME).write_text(content, encoding="utf-8")
+    with pytest.raises(StoreError, match=r"id_map\.json 已损坏"):
+        read_id_map(tmp_path)
+
+
+# rebuilding
+
+@pytest.fixture
+def rebuild_with(fresh_store, lexicon, embedder, tmp_path):
+    """Rebuild the store with other chunk settings, as the engine does; returns the events."""
+
+    def run(settings: ChunkSettings, name: str = "重建") -> list:
+        folder = tmp_path / name
+        folder.mkdir()
+        fresh = Store(folder / "new")
+        try:
+            events = list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, settings), fresh, folder))
+        finally:
+            fresh.close()
+        fresh_store.replace_with(fresh)
+        return events
+
+    return run
+
+
+SMALLER = ChunkSettings(min_length=60, max_length=150)
+
+
+def test_after_a_rebuild_with_other_chunks_old_ids_resolve_to_their_text(ingester, fresh_store, folder, rebuild_with):
+    list(ingester.add([write(folder, "长.md", long_document(120)), write(folder, "天牛.md", BEETLE)]))
+    old = {c.id: c.text for d in fresh_store.documents() for c in fresh_store.chunks_of(d.id)}
+    ids = [d.id for d in fresh_store.documents()]
+    events = rebuild_with(SMALLER)
+    assert [(e.index, e.total, e.status) for e in reports(events)] == [(1, 2, "added"), (2, 2, "added")]
+    assert [d.id for d in fresh_store.documents()] == ids
+    new = {c.id: c.text for d in fresh_store.documents() for c in fresh_store.chunks_of(d.id)}
+    assert len(new) > len(old)
+    (entry,) = read_id_map(fresh_store.folder)
+    moved = dict(entry["map"])
+    assert set(moved) == {chunk_id for chunk_id, text in old.items() if new.get(chunk_id) != text}
+    assert all(new[target] in old[chunk_id] for chunk_id, target in moved.items())
+    assert json.loads((fresh_store.folder / ID_MAP_NAME).read_text(encoding="utf-8"))[0]["to"]["chunker"] == str(CHUNKER_VERSION)
+
+
+def test_a_rebuild_with_the_same_settings_moves_nothing_and_writes_no_map(ingester, fresh_store, folder, rebuild_with):
+    list(ingester.add([write(folder, "锈病.md", RUST)]))
+    before = fresh_store.chunks_of(fresh_store.documents()[0].id)
+    rebuild_with(ChunkSettings())
+    assert fresh_store.chunks_of(fresh_store.documents()[0].id) == before
+    assert not (fresh_store.folder / ID_MAP_NAME).exists()
+
+
+def test_two_rebuilds_lead_an_old_id_there_and_back(ingester, fresh_store, folder, rebuild_with):
+    list(ingester.add([write(folder, "长.md", long_document(120))]))
+    doc_id = fresh_store.documents()[0].id
+    old = fresh_store.chunks_of(doc_id)
+    rebuild_with(SMALLER, "一")
+    rebuild_with(ChunkSettings(), "二")
+    assert fresh_store.chunks_of(doc_id) == old
+    for chunk in old:
+        chunk_id = chunk.id
+        for entry in read_id_map(fresh_store.folder):
+            chunk_id = dict(entry["map"]).get(chunk_id, chunk_id)
+        assert chunk_id == chunk.id
+
+
+def test_a_rebuild_keeps_bytes_names_and_metadata(ingester, fresh_store, folder, rebuild_with):
+    content = "---\ntitle: 叶锈病\nregion: 云南\ndate: 2024-05-01\n---\n\n" + long_document(40)
+    list(ingester.add([write(folder, "带 空格.md", content)]))
+    before = fresh_store.documents()[0]
+    rebuild_with(SMALLER)
+    after = fresh_store.documents()[0]
+    assert (after.id, after.source, after.meta, after.pages) == (before.id, before.source, before.meta, before.pages)
+    assert after.meta.region == "云南"
+    assert list(fresh_store.originals())[0][1] == content.encode()
+
+
+def test_a_document_that_can_no_longer_be_read_stops_the_rebuild_and_nothing_is_lost(
+        ingester, fresh_store, folder, lexicon, embedder, tmp_path, monkeypatch):
+    list(ingester.add([write(folder, "一.md", BEETLE), write(folder, "二.md", RUST)]))
+    before = fresh_store.documents()
+
+    def refuse(data, name):
+        raise DocumentError(f"{name} 已损坏：请换一份")
+
+    monkeypatch.setattr(ingest_module, "parse_bytes", refuse)
+    fresh = Store(tmp_path / "新")
+    with pytest.raises(DocumentError, match=r"重建已停止.*一\.md.*已损坏"):
+        list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, SMALLER), fresh, tmp_path))
+    fresh.close()
+    assert fresh_store.documents() == before
+    assert not (fresh_store.folder / ID_MAP_NAME).exists()
+
+
+def test_a_store_of_another_embedder_is_rebuilt_with_this_one(ingester, fresh_store, folder, embedder, rebuild_with):
+    list(ingester.add([write(folder, "一.md", BEETLE)]))
+    fresh_store.set_note("embedder", "bge-small-zh-v1.5")
+    rebuild_with(ChunkSettings())
+    check_writer(fresh_store, embedder)
+    assert fresh_store.meta()["embedder"] == embedder.name
