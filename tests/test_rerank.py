@@ -37,6 +37,11 @@ def test_the_score_is_the_mean_of_each_question_token_s_best_cosine():
     assert scores.dtype == np.float32 and scores.shape == (5,)
 
 
+def test_the_passage_s_own_direction_counts_with_its_share():
+    scores = LateInteraction(AxisEmbedder(), passage_share=0.25).score("锈药", ["锈咖咖咖", "锈药", "病"])
+    np.testing.assert_allclose(scores, [0.75 * 0.5 + 0.25 * 0.25, 1.0, 0.75 * 0.7 + 0.25 * 0.8], atol=1e-3)
+
+
 def test_a_question_without_tokens_and_no_passages_give_plain_zeros():
     reranker = LateInteraction(AxisEmbedder())
     assert reranker.score("", ["锈", "药"]).tolist() == [0, 0]

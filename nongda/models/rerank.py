@@ -39,18 +39,25 @@ class Reranker(Protocol):
 
 
 class LateInteraction:
-    """MaxSim over the embedder's token vectors (Khattab and Zaharia 2020, ColBERT), without any training."""
+    """MaxSim over the embedder's token vectors (Khattab and Zaharia 2020, ColBERT), without any training.
 
-    def __init__(self, embedder: Embedder, cache_size: int = CACHED_PASSAGES) -> None:
+    `passage_share` is the weight of the other direction: how well the passage's tokens find one in the question.
+    """
+
+    def __init__(
+        self, embedder: Embedder, cache_size: int = CACHED_PASSAGES, passage_share: float = 0.0
+    ) -> None:
         self.name = f"late-interaction ({embedder.name})"
         self._embedder = embedder
         self._cache_size = cache_size
+        self._passage_share = passage_share
         self._cache: OrderedDict[str, npt.NDArray[np.float16]] = OrderedDict()
 
     def score(self, question: str, passages: Sequence[str]) -> Scores:
         """Return the mean over the question's tokens of the best cosine in each passage, (n,) float32.
 
-        A question or a passage without tokens scores 0.
+        With a `passage_share` the same mean over the passage's tokens is mixed in. A question or a passage
+        without tokens scores 0.
         """
         asked = self._embedder.token_vectors([question], "query")[0]
         scores = np.zeros(len(passages), np.float32)
@@ -58,7 +65,9 @@ class LateInteraction:
             return scores
         for number, vectors in enumerate(self._vectors(passages)):
             if len(vectors):
-                scores[number] = (asked @ vectors.T.astype(np.float32)).max(axis=1).mean()
+                cosines = asked @ vectors.T.astype(np.float32)
+                asked_found, passage_found = cosines.max(axis=1).mean(), cosines.max(axis=0).mean()
+                scores[number] = asked_found + self._passage_share * (passage_found - asked_found)
         return scores
 
     def _vectors(self, passages: Sequence[str]) -> list[npt.NDArray[np.float16]]:
