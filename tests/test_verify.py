@@ -87,7 +87,7 @@ def test_a_citation_resolves_to_place_and_verbatim_words(lexicon):
 
 
 @pytest.mark.parametrize(("text", "kept"), [
-    ("3. 清除病叶", "清除病叶"), ("2、清除", "清除"), ("12）清除", "清除"), ("1.5千克尿素", "1.5千克尿素"),
+    ("3. 清除病叶", "清除病叶"), ("- 2. 清除", "清除"), ("2、清除", "清除"), ("12）清除", "清除"), ("1.5千克尿素", "1.5千克尿素"),
     ("10～20天", "10～20天"), ("2,4-滴", "2,4-滴"), ("3天以后", "3天以后"),
 ])
 def test_a_list_s_number_goes_and_a_quantity_stays(text, kept):

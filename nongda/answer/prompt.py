@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from nongda.answer.compress import ScoredEvidence, headed_text
+from nongda.answer.verify import LIST_MARK
 from nongda.documents.identify import CITATION
 from nongda.models.generate import Message
 from nongda.records import Query, Turn
@@ -49,7 +50,7 @@ def _question(query: Query, evidence: Sequence[ScoredEvidence]) -> str:
             chunk_id = scored.evidence.chunk_id
             path = [scored.candidate.document.meta.title, *scored.candidate.chunk.heading]
             lines.append(f"【{' / '.join(p for p in path if p)}】")
-        lines.append("- " + " ".join(headed_text(scored.evidence, scored.candidate).split()))
+        lines.append("- " + LIST_MARK.sub("", " ".join(headed_text(scored.evidence, scored.candidate).split())))
     return "资料：\n" + "\n".join(lines) + f"\n\n问题：{query.standalone}"
 
 

@@ -10,7 +10,7 @@ from nongda.language.units import supported
 from nongda.records import Query
 
 # A list's number is no quantity: 1. 2) 3、 but not 1.5 or 10~20.
-LIST_MARK = re.compile(r"^\s*(?:\d{1,2}(?:[.)）](?!\d)|、)\s*|[-*•]\s+|【[^】]*】\s*|#+\s*)")
+LIST_MARK = re.compile(r"^(?:\s*(?:\d{1,2}(?:[.)）](?!\d)|、)\s*|[-*•]\s+|【[^】]*】\s*|#+\s*))+")
 _MIN_GROUNDED = 0.7  # of a sentence's words; small models add connecting words of their own
 _CHECKED_KINDS = frozenset({"product", "disease", "pest", "crop", "pathogen"})
 
