@@ -297,6 +297,48 @@ def test_three_programs_open_a_new_folder_and_add_at_once(tmp_path):
     store.close()
 
 
+def test_threads_that_find_a_new_folder_empty_prepare_it_once(tmp_path, monkeypatch):
+    real, barrier, problems = store_module._open, threading.Barrier(4), []
+
+    def open_all_first(path):
+        opened = real(path)
+        barrier.wait(20)
+        return opened
+
+    def open_and_add(folder, number):
+        try:
+            store = Store(folder)
+            store.add(new_document(number), WRITER)
+            store.close()
+        except StoreError as error:
+            problems.append(error)
+
+    monkeypatch.setattr(store_module, "_open", open_all_first)
+    for attempt in range(5):
+        threads = [threading.Thread(target=open_and_add, args=(tmp_path / f"库 {attempt}", n)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert problems == []
+
+
+def test_a_full_disk_while_preparing_leaves_no_half_made_schema(tmp_path, monkeypatch):
+    real = store_module.migrations.apply
+
+    def fill_the_disk(db):
+        real(db)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module.migrations, "apply", fill_the_disk)
+        with pytest.raises(StoreError, match="磁盘已满"):
+            Store(tmp_path)
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    assert connection.execute("SELECT name FROM sqlite_master").fetchall() == []
+    connection.close()
+
+
 @POSIX
 def test_a_killed_program_loses_nothing_confirmed_and_leaves_nothing_half_written(tmp_path):
     folder, confirmed = tmp_path / "知识 库", []

@@ -77,6 +77,8 @@ def test_sentences_end_at_stops_and_keep_their_closing_quotes(text, sentences):
     ("用2,4-滴兑水，喷叶面", ["用2,4-滴兑水，", "喷叶面"]),
     ("按1:100稀释，再喷", ["按1:100稀释，", "再喷"]),
     ("波尔多液１：１：１６０，现配现用", ["波尔多液１：１：１６０，", "现配现用"]),
+    ("波尔多液1：1：160，现配现用", ["波尔多液1：1：160，", "现配现用"]),
+    ("浓度，３０克，再喷", ["浓度，", "３０克，", "再喷"]),
     ("亩用500，300不够", ["亩用500，", "300不够"]),
     ("方法：剪枝、清园；再喷", ["方法：", "剪枝、", "清园；", "再喷"]),
     ("共1,200公斤", ["共1,200公斤"]),
@@ -92,6 +94,7 @@ def test_no_sentence_ends_inside_a_number(text):
 
 @pytest.mark.parametrize(("text", "expected"), [
     ("？？", False), (" ", False), ("🌽", False), ("——……", False), ("的", True), ("3", True), ("a", True), ("𠮷", True),
+    ("３", True), ("ＥＭ", True),
 ])
 def test_words_are_letters_digits_or_chinese_characters(text, expected):
     assert has_words(text) is expected

@@ -74,6 +74,7 @@ def test_everyday_words_with_numerals_are_no_quantities(units, text):
     ("2,4-滴", [(2, 2, ""), (4, 4, "")]),
     ("按1:100", [(1, 1, ""), (100, 100, "")]),
     ("亩用500，300不够", [(500, 500, ""), (300, 300, "")]),  # a Chinese comma parts numbers
+    ("10-20-30℃", [(10, 20, ""), (30, 30, "℃")]),  # the second hyphen is no sign
     ("30克兑水15升，7天一次", [(30, 30, "g"), (15, 15, "L"), (7, 7, "天"), (1, 1, "次")]),
 ])
 def test_several_numbers_stay_several(units, text, expected):

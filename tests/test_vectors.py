@@ -80,7 +80,8 @@ def test_scores_are_cosines():
 
 def test_equal_scores_are_in_the_order_of_ids():
     rows = np.tile(np.array([[1.0, 0.0]], dtype=np.float32), (3, 1))
-    assert found(build(None, rows, exact_below=10), rows[0], 3) == ids_of(3)
+    index = VectorIndex(None, ["b#0", "a#1", "a#0"], [1, 2, 3], rows, 10)
+    assert found(index, rows[0], 3) == ["a#0", "a#1", "b#0"]
 
 
 def test_hnsw_finds_what_the_exact_search_finds(folder):
@@ -99,11 +100,12 @@ def test_hnsw_scores_are_the_cosines_of_the_stored_vectors(folder):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("exact_below", [1, 100])
-def test_ten_neighbours_of_one_to_three_vectors_are_all_there_are(folder, count, exact_below):
+def test_ten_neighbours_of_one_to_three_vectors_are_all_there_are(folder, caplog, count, exact_below):
     rows = unit_vectors(count)
     index = build(folder, rows, exact_below)
     assert index.exact is (exact_below == 100)
     assert found(index, rows[0], 10) == brute_force(rows, rows[0], 10)
+    assert caplog.records == []  # no more is asked of the graph than it holds
 
 
 def test_no_vectors_are_searched_without_an_error(folder):
@@ -123,6 +125,11 @@ def test_the_same_vector_many_times_is_searched(folder):
     hits = build(folder, rows).search(rows[0], 20)
     assert len(hits) == 20
     assert all(hit.score == pytest.approx(1.0, abs=1e-5) for hit in hits)
+
+
+def test_a_graph_that_does_not_reach_all_vectors_is_replaced_by_the_exact_search(folder):
+    rows = np.tile(unit_vectors(1), (3000, 1))  # so few links that parts of the graph are cut off
+    assert len(build(folder, rows, m=2, ef_construction=4).search(rows[0], 3000)) == 3000
 
 
 def test_several_threads_search_at_once(folder):

@@ -63,15 +63,12 @@ class VectorIndex:
         k = min(k, len(self._ids))
         if k == 0:
             return []
-        rows = self._nearest(query, k) if self._graph is not None else np.arange(len(self._ids))
+        rows = np.arange(len(self._ids)) if self._graph is None else self._nearest(self._graph, query, k)
         scores = self._vectors[rows] @ query
         hits = [Hit(self._ids[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
 
-    def _nearest(self, query: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-        graph = self._graph
-        if graph is None:
-            return np.arange(len(self._ids))
+    def _nearest(self, graph: hnswlib.Index, query: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         with self._lock:
             graph.set_ef(min(max(64, 2 * k), len(self._ids)))
             try:

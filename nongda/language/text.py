@@ -10,7 +10,7 @@ import opencc
 
 _SENTENCE_END = re.compile(r"(?:[。！？!?；;…]+|(?<![0-9A-Za-z])\.(?=\s|$)|(?<=[a-z)])\.(?=\s|$))[”’」』）)\"']*|\n+")
 _CLAUSE_END = re.compile(r"[，,、：:；;。！？!?…]+[”’」』）)\"']*|\n+")
-_WORD = re.compile(r"[0-9A-Za-z\u3400-\u9fff\U00020000-\U0003ffff]")
+_WORD = re.compile(r"[0-9A-Za-z０-９Ａ-Ｚａ-ｚ\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
 def fold(text: str) -> str:
