@@ -267,3 +267,10 @@ def test_words_that_form_new_ones_together_come_to_rest(domain, text):
 def test_the_shipped_domain_keeps_awkward_product_names_whole(domain):
     assert {"2,4-滴", "bt-781"} <= set(domain.tokens("喷2,4-滴和Bt-781"))
     assert domain.tokens("洋芋的疫病")[0] == domain.tokens("马铃薯")[0]
+
+
+def test_a_crop_that_only_seems_to_be_there_is_not_read(units):
+    words = Lexicon({"花生": "crop", "咖啡": "crop"}, {}, units)
+    assert [e.term for e in words.entities("咖啡开花生长期间")] == ["咖啡"]
+    assert [e.term for e in words.entities("花生开花")] == ["花生"]
+    assert [e.term for e in words.entities("咖啡豆怎么晒")] == ["咖啡"]

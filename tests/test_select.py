@@ -49,17 +49,33 @@ def test_passages_too_far_from_the_question_are_refused(lexicon):
     assert kept(lexicon, "咖啡充电手机", far, cut=worth) == ["aaaaaaaa#0"]
 
 
-def test_quotes_are_best_first_and_none_stands_inside_another(lexicon, embedder):
-    candidates = [make_candidate(lexicon, "喷波尔多液。每隔十天一次。", "aaaaaaaa#0"),
-                  make_candidate(lexicon, "叶锈病喷波尔多液。", "aaaaaaaa#1")]
-    query = understand("叶锈病喷波尔多液吗", [], lexicon, AnswerSettings())
-    quotes = best_quotes(score_evidence(query, candidates, embedder, lexicon), 3)
-    assert [q.evidence.text for q in quotes][0] == "叶锈病喷波尔多液。"
-    assert "喷波尔多液。" not in [q.evidence.text for q in quotes]
+def quotes(lexicon, embedder, question, *candidates, most=3, chunk_id=""):
+    query = understand(question, [], lexicon, AnswerSettings())
+    scored = score_evidence(query, candidates, embedder, lexicon)
+    return [q.evidence.text for q in best_quotes(scored, most, chunk_id)]
+
+
+def test_quotes_are_neighbours_in_the_passage_of_the_best_sentence(lexicon, embedder):
+    rust = make_candidate(lexicon, "采收红果。叶背有黄粉的是叶锈病。摘除病叶。喷波尔多液。园地通风。", "aaaaaaaa#0")
+    other = make_candidate(lexicon, "炭疽病叶背有黑点。", "bbbbbbbb#0", "咖啡炭疽病")
+    found = quotes(lexicon, embedder, "叶背有黄粉是什么病", rust, other, most=2)
+    assert "叶背有黄粉的是叶锈病。" in found
+    assert len(found) == 2
+    assert "".join(found) in rust.chunk.text
+
+
+def test_quotes_stay_in_the_passage_that_is_cited_already(lexicon, embedder):
+    rust = make_candidate(lexicon, "叶背有黄粉的是叶锈病。", "aaaaaaaa#0")
+    other = make_candidate(lexicon, "炭疽病叶背有黑点。", "bbbbbbbb#0", "咖啡炭疽病")
+    assert quotes(lexicon, embedder, "叶背有黄粉", rust, other, chunk_id="bbbbbbbb#0") == ["炭疽病叶背有黑点。"]
+
+
+def test_of_a_table_only_the_best_row_is_quoted(lexicon, embedder):
+    table = make_candidate(lexicon, "| 病 | 药 |\n|---|---|\n| 叶锈病 | 波尔多液 |\n| 炭疽病 | 三唑酮 |", kind="table")
+    assert quotes(lexicon, embedder, "叶锈病用什么药", table) == ["| 叶锈病 | 波尔多液 |"]
 
 
 def test_a_question_or_an_announcement_in_a_document_is_never_quoted_as_an_answer(lexicon, embedder):
     candidate = make_candidate(lexicon, "叶锈病怎么治？叶锈病的治法如下：\n喷波尔多液。")
-    query = understand("叶锈病怎么治", [], lexicon, AnswerSettings())
-    quotes = best_quotes(score_evidence(query, [candidate], embedder, lexicon), 3)
-    assert [q.evidence.text for q in quotes] == ["喷波尔多液。"]
+    assert quotes(lexicon, embedder, "叶锈病怎么治", candidate) == ["喷波尔多液。"]
+    assert quotes(lexicon, embedder, "叶锈病怎么治", make_candidate(lexicon, "叶锈病怎么治？")) == []

@@ -55,3 +55,8 @@ def test_search_sees_standard_terms(lexicon):
     query = understand("洋芋晚疫病用３０克药", [], lexicon, SETTINGS)
     assert query.canonical == "马铃薯晚疫病用30g药"
     assert "马铃薯" in query.tokens
+
+
+def test_no_turns_to_rewrite_from_leaves_the_question_as_it_is(lexicon):
+    history = [Turn("user", "咖啡叶锈病怎么防治"), Turn("assistant", "喷药。")]
+    assert understand("那多久一次", history, lexicon, AnswerSettings(rewrite_turns=0)).standalone == "那多久一次"

@@ -26,8 +26,7 @@ from nongda.records import Answer, Candidate, Citation, Delta, Event, Query, Sta
 from nongda.settings import Settings
 
 _EVIDENCE_CHARACTERS = 700  # about 450 tokens: 4 to 5 s of reading for 1.5B parameters on two cores
-_QUOTES = 3  # the three best sentences hold every asked value in half of the measured questions
-_QUOTE_SHARE = 0.9  # of the best sentence's score: under it a quote adds nothing to a written answer
+_QUOTES = 3  # three sentences hold every asked value in half of the measured questions
 _MOST_SENTENCES = 6  # a small model that writes more has left the evidence
 _REPEATS = 2  # a small model that repeats itself twice has nothing more to say
 _UNFINISHED = ("？", "?", "：", ":")  # the question again, or an announcement
@@ -87,18 +86,19 @@ class Answerer:
             yield clock.record(stage)
         usable = relevant(query, found, self._lexicon, self._settings.answer.relevance_cut)
         draft = _Draft()
-        evidence = compress(score_evidence(query, usable, self._embedder, self._lexicon), _EVIDENCE_CHARACTERS)
+        scored = score_evidence(query, usable, self._embedder, self._lexicon)
         yield clock.stage("select")
-        if evidence:
-            for text in self._sentences(query, history, evidence, draft, clock, stop):
+        if scored:
+            for text in self._sentences(query, history, scored, draft, clock, stop):
                 draft.sentences.append(text)
                 yield Delta(text)
-        yield from self._close(draft, usable if evidence else [], stop)
-        yield self._finished(query, draft, usable if evidence else found, clock, stop)
+        yield from self._close(draft, usable if scored else [], stop)
+        yield self._finished(query, draft, usable if scored else found, clock, stop)
 
-    def _sentences(self, query: Query, history: Sequence[Turn], evidence: Sequence[ScoredEvidence], draft: _Draft,
+    def _sentences(self, query: Query, history: Sequence[Turn], scored: Sequence[ScoredEvidence], draft: _Draft,
                    clock: _Clock, stop: threading.Event) -> Iterator[str]:
         """Yield checked, cited sentences: written by the model where there is one, else quoted."""
+        evidence = compress(scored, _EVIDENCE_CHARACTERS)
         if self._generator is not None:
             for sentence in self._written(query, history, evidence, clock, stop):
                 text = self._checked(sentence, query, evidence, draft)
@@ -111,16 +111,16 @@ class Answerer:
             return
         if self._generator is not None and not draft.sentences:
             draft.warnings.append("模型没有写出能核对的回答，以下是最相近的资料原文")
-        yield from self._completed(evidence, draft)
+        yield from self._completed(scored, draft)
         if not draft.sentences:
             yield from draft.unsupported
 
-    def _completed(self, evidence: Sequence[ScoredEvidence], draft: _Draft) -> Iterator[str]:
-        """Yield the best sentences that the written ones do not cite yet: small models say half of it."""
+    def _completed(self, scored: Sequence[ScoredEvidence], draft: _Draft) -> Iterator[str]:
+        """Yield the document's own words around what was written, or the best ones: small models say half of it."""
         written = bool(draft.sentences)
-        least = _QUOTE_SHARE * max(s.score for s in evidence) if written else 0.0
-        for scored in best_quotes(evidence, _QUOTES):
-            text = self._quote(scored, draft) if scored.score >= least else ""
+        cited = next((chunk_id for chunk_id, _ in draft.citations), "")
+        for quote in best_quotes(scored, _QUOTES, cited):
+            text = self._quote(quote, draft)
             if text:
                 yield ("\n\n资料原文：" if written else "") + text
                 written = False

@@ -31,7 +31,8 @@ def build_messages(system: str, query: Query, evidence: Sequence[ScoredEvidence]
         question = _question(query, kept)
     room -= count_tokens(question) + _MESSAGE_TOKENS
     messages: list[Message] = []
-    for turn in reversed(list(history)[-settings.history_turns :]):
+    recent = history[len(history) - min(len(history), settings.history_turns) :]
+    for turn in reversed(recent):
         text = _plain(turn.content)[: settings.history_characters]
         cost = count_tokens(text) + _MESSAGE_TOKENS
         if cost > room:

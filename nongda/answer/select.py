@@ -56,15 +56,22 @@ def _related(one: str, other: str) -> bool:
     return one in other or other in one
 
 
-def best_quotes(scored: Sequence[ScoredEvidence], most: int) -> list[ScoredEvidence]:
-    """Return the best sentences, best first: none inside another, and no question or
-    announcement (…如下：), which answer nothing by themselves.
+def best_quotes(scored: Sequence[ScoredEvidence], most: int, chunk_id: str = "") -> list[ScoredEvidence]:
+    """Return at most `most` neighbouring sentences of one passage, in reading order; of a table the best row.
+
+    1. The anchor is the best sentence of the passage `chunk_id`, or of all, its passage's rank counted in.
+    2. Of the windows around the anchor the one with the highest sum of scores is quoted: a cure stands beside its
+       disease, and sentences from several passages would mix their subjects.
+    Questions and announcements (…如下：) answer nothing by themselves and are passed over.
     """
-    chosen: list[ScoredEvidence] = []
-    for candidate in sorted(scored, key=lambda s: -s.score):
-        text = candidate.evidence.text
-        if text.endswith(_UNFINISHED):
-            continue
-        if len(chosen) < most and not any(text in c.evidence.text or c.evidence.text in text for c in chosen):
-            chosen.append(candidate)
-    return chosen
+    usable = [s for s in scored if not s.evidence.text.endswith(_UNFINISHED)]
+    inside = [s for s in usable if s.evidence.chunk_id == chunk_id] if chunk_id else usable
+    if not inside:
+        return []
+    anchor = max(inside, key=lambda s: s.score + s.candidate.score)
+    if anchor.candidate.chunk.kind == "table":
+        return [anchor]
+    passage = [s for s in usable if s.evidence.chunk_id == anchor.evidence.chunk_id]
+    place = passage.index(anchor)
+    windows = [passage[start : start + most] for start in range(max(0, place - most + 1), place + 1)]
+    return max(windows, key=lambda window: sum(s.score for s in window))

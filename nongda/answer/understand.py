@@ -35,8 +35,9 @@ def check_question(question: str, settings: AnswerSettings) -> str:
 def understand(question: str, history: Sequence[Turn], lexicon: Lexicon, settings: AnswerSettings) -> Query:
     """Build the query from a question and the conversation before it (oldest first)."""
     original = check_question(question, settings)
-    asked = [turn.content for turn in history if turn.role == "user"][-settings.rewrite_turns :]
-    standalone = _stand_alone(original, asked, lexicon)
+    asked = [turn.content for turn in history if turn.role == "user"]
+    recent = asked[len(asked) - min(len(asked), settings.rewrite_turns) :]
+    standalone = _stand_alone(original, recent, lexicon)
     canonical = lexicon.canonical(standalone)
     return Query(original, standalone, canonical, tuple(lexicon.tokens(standalone)), lexicon.entities(standalone))
 

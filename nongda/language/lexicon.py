@@ -124,9 +124,18 @@ class Lexicon:
         found: dict[str, Entity] = {}
         for match in self.find(form):
             for term in match.terms:
+                if self._kinds[term] == "crop" and self._cuts_words(form, match):
+                    continue
                 surface = form[match.start : match.end]
                 found.setdefault(term, Entity(self._names[term], self._kinds[term], surface))
         return tuple(found.values())
+
+    def _cuts_words(self, form: str, match: Match) -> bool:
+        """Tell whether a short name only seems to be there: 花生 in 开花生长. A crop read wrongly refuses a question."""
+        if match.end - match.start > 2:
+            return False
+        words = self._jieba.tokenize(form, HMM=False)
+        return any(a < match.start < b < match.end or match.start < a < match.end < b for _, a, b in words)
 
     def tokens(self, text: str) -> list[str]:
         """Return the search tokens of a text, repeated as they occur, stop words left out."""
