@@ -57,7 +57,7 @@ class AnswerSettings:
     rewrite_turns: int = 2
     history_turns: int = 8
     history_characters: int = 800
-    cite_threshold: float = 0.64
+    cite_threshold: float = 0.708
     relevance_cut: float = 0.915
     max_question: int = 2000  # characters
 

@@ -54,13 +54,13 @@ class Cut:
         return float((self.below < self.value).mean())
 
 
-def best_cut(name: str, above: Sequence[float], below: Sequence[float], weight: float = 1.0) -> Cut:
-    """Choose the value that maximises kept + weight * rejected (Youden's J for weight 1), midway between samples."""
+def best_cut(name: str, above: Sequence[float], below: Sequence[float]) -> Cut:
+    """Choose the value that maximises kept + rejected (Youden, 1950), midway between samples."""
     high, low = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     values = np.unique(np.concatenate([high, low]))
     middles = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
     cuts = [Cut(name, float(value), high, low) for value in middles]
-    return max(cuts, key=lambda cut: cut.kept + weight * cut.rejected)
+    return max(cuts, key=lambda cut: cut.kept + cut.rejected)
 
 
 def explain(cut: Cut, above: str, below: str) -> str:
@@ -118,10 +118,10 @@ def _support(clause: str, evidence: Sequence[ScoredEvidence], embedder: QueryEmb
 
 
 def relevance_cut(path: Path, nearest: Callable[[str], float]) -> Cut:
-    """Measure the nearest passage of answerable and unanswerable questions; a wrong refusal costs as much again."""
+    """Measure the nearest passage of answerable and unanswerable questions; both mistakes cost the same."""
     questions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     scores = [(q["answerable"], nearest(q["question"])) for q in questions]
-    cut = best_cut("answer.relevance_cut", [s for a, s in scores if a], [s for a, s in scores if not a], weight=0.5)
+    cut = best_cut("answer.relevance_cut", [s for a, s in scores if a], [s for a, s in scores if not a])
     return replace(cut, value=round(cut.value, 3))
 
 
