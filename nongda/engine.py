@@ -15,7 +15,7 @@ from typing import Any
 
 from nongda.answer.answerer import Answerer
 from nongda.answer.retrieve import Indexes, Mode, retrieve
-from nongda.answer.select import relevance
+from nongda.answer.select import relevance, relevant
 from nongda.answer.understand import understand
 from nongda.errors import NongDaError, SettingsError, WeightsError
 from nongda.index.ingest import Ingester, check_writer, read_id_map, rebuild
@@ -204,10 +204,11 @@ class Engine:
         return SearchResult(found, timings)
 
     def nearest(self, question: str) -> float:
-        """Return the relevance of the nearest passage, which `calibrate` sets the refusal threshold from."""
+        """Return the relevance of the nearest passage on the question's subject, 0 when there is none."""
         query = understand(question, (), self._lexicon, self.settings.answer)
         found = self.search(question, k=self.settings.search.keep).candidates
-        return max((relevance(query, c, self._lexicon) for c in found), default=0.0)
+        about = relevant(query, found, self._lexicon, 0.0)
+        return max((relevance(query, c, self._lexicon) for c in about), default=0.0)
 
     def _prompt(self, name: str) -> str:
         path = self._root / "assets" / "domain" / "prompts.toml"

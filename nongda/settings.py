@@ -58,7 +58,7 @@ class AnswerSettings:
     history_turns: int = 8
     history_characters: int = 800
     cite_threshold: float = 0.708
-    relevance_cut: float = 0.915
+    relevance_cut: float = 0.885
     max_question: int = 2000  # characters
 
 
