@@ -16,7 +16,7 @@ from nongda.answer.cite import marker, references, resolve, supports
 from nongda.answer.compress import ScoredEvidence, compress, score_evidence
 from nongda.answer.prompt import NO_ANSWER, build_messages
 from nongda.answer.retrieve import Indexes, QueryEmbedder, Reranker, retrieve
-from nongda.answer.select import best_quotes, relevant
+from nongda.answer.select import UNFINISHED, best_quotes, relevant
 from nongda.answer.understand import understand
 from nongda.answer.verify import LIST_MARK, grounded, quoted, unsupported
 from nongda.language.lexicon import Lexicon
@@ -29,7 +29,6 @@ _EVIDENCE_CHARACTERS = 700  # about 450 tokens: 4 to 5 s of reading for 1.5B par
 _QUOTES = 3  # three sentences hold every asked value in half of the measured questions
 _MOST_SENTENCES = 6  # a small model that writes more has left the evidence
 _REPEATS = 2  # a small model that repeats itself twice has nothing more to say
-_UNFINISHED = ("？", "?", "：", ":")  # the question again, or an announcement
 _PREAMBLE = re.compile(r"^(?:根据|依据|按照)(?:以上|上述|所给|提供的|给出的)*资料[，,：:]?\s*")
 _ID_LIKE = re.compile(r"\[[^\]\n]{0,40}\]|（资料\d*）|\*\*")
 
@@ -151,7 +150,7 @@ class Answerer:
         if NO_ANSWER[-7:] in sentence:  # whether to refuse was decided before: small models refuse at random
             draft.repeats = _REPEATS
             return ""
-        if not has_words(sentence) or sentence.endswith(_UNFINISHED) or key in draft.seen:
+        if not has_words(sentence) or sentence.endswith(UNFINISHED) or key in draft.seen:
             draft.repeats += key in draft.seen
             return ""
         draft.seen.add(key)

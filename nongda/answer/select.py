@@ -9,7 +9,7 @@ from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Query
 
 _NAMED_KINDS = ("disease", "pest", "product")
-_UNFINISHED = ("？", "?", "：", ":")
+UNFINISHED = ("？", "?", "：", ":")  # a question or an announcement answers nothing by itself
 _WORD_WEIGHT = 0.1  # beside cosines whose useful range is about 0.1 wide
 
 
@@ -64,7 +64,7 @@ def best_quotes(scored: Sequence[ScoredEvidence], most: int, chunk_id: str = "")
        disease, and sentences from several passages would mix their subjects.
     Questions and announcements (…如下：) answer nothing by themselves and are passed over.
     """
-    usable = [s for s in scored if not s.evidence.text.endswith(_UNFINISHED)]
+    usable = [s for s in scored if not s.evidence.text.endswith(UNFINISHED)]
     inside = [s for s in usable if s.evidence.chunk_id == chunk_id] if chunk_id else usable
     if not inside:
         return []
