@@ -15,14 +15,15 @@ from typing import Protocol
 from nongda.answer.cite import marker, references, resolve, supports
 from nongda.answer.compress import ScoredEvidence, compress, score_evidence
 from nongda.answer.prompt import NO_ANSWER, build_messages
-from nongda.answer.retrieve import Indexes, QueryEmbedder, Reranker, retrieve
+from nongda.answer.retrieve import Indexes, QueryEmbedder, retrieve
 from nongda.answer.select import UNFINISHED, best_quotes, relevant
 from nongda.answer.understand import understand
 from nongda.answer.verify import LIST_MARK, grounded, quoted, unsupported
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import has_words, sentence_spans
 from nongda.models.generate import Generator
-from nongda.records import Answer, Candidate, Citation, Delta, Event, Query, Stage, Turn
+from nongda.models.rerank import Reranker
+from nongda.records import Answer, Candidate, Citation, Delta, Event, Evidence, Query, Stage, Turn
 from nongda.settings import Settings
 
 _EVIDENCE_CHARACTERS = 700  # about 450 tokens: 4 to 5 s of reading for 1.5B parameters on two cores
@@ -35,12 +36,6 @@ _ID_LIKE = re.compile(r"\[[^\]\n]{0,40}\]|（资料\d*）|\*\*")
 
 class NamedEmbedder(QueryEmbedder, Protocol):
     """An embedder that says which file it is."""
-
-    name: str
-
-
-class NamedReranker(Reranker, Protocol):
-    """A reranker that says what it is."""
 
     name: str
 
@@ -61,7 +56,7 @@ class _Draft:
 class Answerer:
     """Answers questions over one set of models; keeps no state between questions."""
 
-    def __init__(self, lexicon: Lexicon, embedder: NamedEmbedder, reranker: NamedReranker | None,
+    def __init__(self, lexicon: Lexicon, embedder: NamedEmbedder, reranker: Reranker | None,
                  generator: Generator | None, settings: Settings, system_prompt: str) -> None:
         self._lexicon = lexicon
         self._embedder = embedder
@@ -219,9 +214,8 @@ class Answerer:
 
 def whole_passage(candidate: Candidate) -> Citation:
     """Return the whole passage as a citation, for an answer whose sentences could not be cited."""
-    chunk = candidate.chunk
-    return Citation(chunk.id, candidate.document.meta.title, candidate.document.source, chunk.page, chunk.heading,
-                    chunk.text)
+    text = candidate.chunk.text
+    return resolve(Evidence(candidate.chunk.id, text, 0, len(text)), candidate)
 
 
 class _Clock:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nongda.index.lexical import LexicalIndex
 from nongda.index.vectors import VectorIndex
+from nongda.models.rerank import Reranker
 from nongda.records import Candidate, Chunk, Hit, Query, Stage, StoredDocument
 from nongda.settings import SearchSettings
 
@@ -24,14 +25,6 @@ class QueryEmbedder(Protocol):
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, dim) float32, L2-normalised."""
-        ...
-
-
-class Reranker(Protocol):
-    """What retrieval needs of a reranker: higher is better."""
-
-    def score(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n,) float32."""
         ...
 
 
