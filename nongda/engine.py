@@ -18,17 +18,17 @@ from nongda.answer.retrieve import Indexes, Mode, retrieve
 from nongda.answer.select import relevance, relevant
 from nongda.answer.understand import understand
 from nongda.errors import NongDaError, SettingsError, WeightsError
-from nongda.index.ingest import Ingester, check_writer, read_id_map, rebuild
+from nongda.index.ingest import Ingester, PassageEmbedder, check_writer, read_id_map, rebuild
 from nongda.index.lexical import LexicalIndex
 from nongda.index.store import Store
 from nongda.index.vectors import VectorIndex
 from nongda.language.lexicon import Lexicon
 from nongda.models.embed import Embedder
 from nongda.models.fetch import locate
-from nongda.models.generate import Generator, LlamaGenerator, Message
+from nongda.models.generate import LlamaGenerator, LockedGenerator
 from nongda.models.hardware import check_cpu, memory, physical_cores
 from nongda.models.manifest import Manifest, Model, load_manifest
-from nongda.models.rerank import LateInteraction
+from nongda.models.rerank import LateInteraction, Reranker
 from nongda.records import AddEvent, Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
 from nongda.settings import Settings
 
@@ -38,42 +38,20 @@ _PROFILES_BEST_FIRST = ("high", "standard", "lite")
 _SPARE_MEMORY = 1_500_000_000  # bytes beside the model file: context, embedder, page
 
 
-class LockedGenerator:
-    """One model, many readers: a second question waits its turn, and can be stopped while it waits."""
-
-    def __init__(self, generator: Generator) -> None:
-        self._generator = generator
-        self._lock = threading.Lock()
-        self.name = generator.name
-        self.context = generator.context
-
-    def count_tokens(self, text: str) -> int:
-        """Return the number of tokens of a text."""
-        return self._generator.count_tokens(text)
-
-    def generate(self, messages: Sequence[Message], max_tokens: int, temperature: float,
-                 stop: threading.Event) -> Iterator[str]:
-        """Yield pieces of the reply once the model is free."""
-        while not self._lock.acquire(timeout=0.1):
-            if stop.is_set():
-                return
-        try:
-            yield from self._generator.generate(messages, max_tokens, temperature, stop)
-        finally:
-            self._lock.release()
-
-
 @dataclass(frozen=True)
-class _Models:
+class Models:
+    """The models of an engine but for the language model; engines that differ in something else share them."""
+
     embedder: Embedder
-    reranker: LateInteraction
+    splitter: PassageEmbedder | None  # says where chunks end; None: windows of fixed length
+    reranker: Reranker | None
 
 
 class Engine:
     """Everything the page and the command line can do. Open it once; close it at the end."""
 
     def __init__(self, settings: Settings, store: Store, manifest: Manifest, lexicon: Lexicon, profile: str,
-                 root: Path) -> None:
+                 root: Path, models: Models | None = None, generator: LockedGenerator | None = None) -> None:
         self.settings = settings
         self.data_dir = store.folder
         self._store = store
@@ -83,9 +61,9 @@ class Engine:
         self._root = root
         self._weights = root / "models" / "weights"
         self._loading = threading.Lock()
-        self._models: _Models | None = None
-        self._generator: LockedGenerator | None = None
-        self._generator_loaded = False
+        self._models = models
+        self._generator = generator
+        self._generator_loaded = models is not None  # who brings the models brings all of them
         self._indexes: Indexes | None = None
 
     @classmethod
@@ -111,6 +89,10 @@ class Engine:
         self._load_generator()
         self._current_indexes()
 
+    def shared(self) -> tuple[Models, LockedGenerator | None]:
+        """Load and return the models, for another engine to share."""
+        return self._load_models(), self._load_generator()
+
     @property
     def lexicon(self) -> Lexicon:
         """The domain's words."""
@@ -121,12 +103,12 @@ class Engine:
         """The embedder in use, loaded when first asked for."""
         return self._load_models().embedder
 
-    def _load_models(self) -> _Models:
+    def _load_models(self) -> Models:
         with self._loading:
             if self._models is None:
                 model = self._manifest.select("lite" if self._profile == "auto" else self._profile).embedder
                 embedder = Embedder.load(locate(model, self._weights), model.options, self._threads())
-                self._models = _Models(embedder, LateInteraction(embedder))
+                self._models = Models(embedder, embedder, LateInteraction(embedder))
             return self._models
 
     def _load_generator(self) -> LockedGenerator | None:
@@ -232,7 +214,8 @@ class Engine:
         yield from self._ingester(self._store).add(paths, stop)
 
     def _ingester(self, store: Store) -> Ingester:
-        return Ingester(store, self._lexicon, self._load_models().embedder, self.settings.chunk)
+        models = self._load_models()
+        return Ingester(store, self._lexicon, models.embedder, models.splitter, self.settings.chunk)
 
     def remove(self, doc_id: str) -> StoredDocument:
         """Remove a document; StoreError when there is none of this id."""
@@ -241,6 +224,10 @@ class Engine:
     def documents(self) -> list[StoredDocument]:
         """Return all documents, oldest first."""
         return self._store.documents()
+
+    def chunks_of(self, doc_id: str) -> list[Chunk]:
+        """Return the passages of a document in reading order."""
+        return self._store.chunks_of(doc_id)
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return the passage a citation names; an id from before a rebuild leads to where its text is now."""
@@ -274,7 +261,7 @@ class Engine:
             before = time.perf_counter()
             try:
                 loaded = step()
-                name = loaded.embedder.name if isinstance(loaded, _Models) else getattr(loaded, "name", "")
+                name = loaded.embedder.name if isinstance(loaded, Models) else getattr(loaded, "name", "")
                 models[role] = name
                 models[f"{role}_load_seconds"] = f"{time.perf_counter() - before:.2f}"
             except NongDaError as error:

@@ -150,11 +150,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage has ended; `candidates` is filled when there is evidence to show."""
+    """A stage has ended; `candidates` is filled when there is evidence to show, `ranking` has all chunk ids."""
 
     name: str
     seconds: float
     candidates: tuple[Candidate, ...] = ()
+    ranking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

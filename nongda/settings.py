@@ -35,11 +35,16 @@ class ChunkSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """Retrieval: BM25 constants, fusion constant, how many candidates are reranked and kept."""
+    """Retrieval: BM25 constants, fusion constant and weights, how many candidates are reranked and kept.
+
+    A ranking whose weight is 0 is not asked for.
+    """
 
     bm25_k1: float = 1.5
     bm25_b: float = 0.75
     rrf_k: int = 60
+    bm25_weight: float = 1.0
+    dense_weight: float = 1.0
     candidates: int = 20
     keep: int = 5
     exact_below: int = 2000  # vectors; under this the exact search costs a millisecond

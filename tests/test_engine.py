@@ -9,10 +9,11 @@ import pytest
 from conftest import ROOT, QueuedGenerator
 
 from nongda.documents.identify import CITATION
-from nongda.engine import Engine, LockedGenerator
+from nongda.engine import Engine
 from nongda.errors import StoreError, UsageError, WeightsError
 from nongda.index.store import Store
 from nongda.installation import add_samples
+from nongda.models.generate import LockedGenerator
 from nongda.records import Answer, Delta, FileReport, Stage, Turn
 from nongda.settings import Settings
 

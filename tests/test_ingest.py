@@ -40,7 +40,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def ingester(fresh_store, lexicon, embedder):
-    return Ingester(fresh_store, lexicon, embedder, ChunkSettings())
+    return Ingester(fresh_store, lexicon, embedder, embedder, ChunkSettings())
 
 
 def write(folder, name: str, content: str | bytes):
@@ -95,7 +95,7 @@ def test_the_same_file_has_the_same_ids_on_every_machine(lexicon, embedder, tmp_
     path, seen = write(folder, "长.md", long_document(60)), []
     for name in ("一", "二 号"):
         store = Store(tmp_path / name)
-        list(Ingester(store, lexicon, embedder, ChunkSettings()).add([path]))
+        list(Ingester(store, lexicon, embedder, embedder, ChunkSettings()).add([path]))
         seen.append([(c.id, c.text) for c in store.chunks_of(store.documents()[0].id)])
         store.close()
     assert seen[0] == seen[1]
@@ -327,7 +327,7 @@ def rebuild_with(fresh_store, lexicon, embedder, tmp_path):
         folder.mkdir()
         fresh = Store(folder / "new")
         try:
-            events = list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, settings), fresh, folder))
+            events = list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, embedder, settings), fresh, folder))
         finally:
             fresh.close()
         fresh_store.replace_with(fresh)
@@ -399,7 +399,7 @@ def test_a_document_that_can_no_longer_be_read_stops_the_rebuild_and_nothing_is_
     monkeypatch.setattr(ingest_module, "parse_bytes", refuse)
     fresh = Store(tmp_path / "新")
     with pytest.raises(DocumentError, match=r"重建已停止.*一\.md.*已损坏"):
-        list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, SMALLER), fresh, tmp_path))
+        list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, embedder, SMALLER), fresh, tmp_path))
     fresh.close()
     assert fresh_store.documents() == before
     assert not (fresh_store.folder / ID_MAP_NAME).exists()

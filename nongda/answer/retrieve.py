@@ -39,12 +39,13 @@ class Indexes:
     chunk: Callable[[str], Chunk | None]
 
 
-def fuse(rankings: Mapping[str, Sequence[Hit]], k: int) -> list[Hit]:
-    """Fuse rankings by reciprocal rank: sum of 1 / (k + rank) (Cormack, Clarke and Büttcher, 2009)."""
+def fuse(rankings: Mapping[str, Sequence[Hit]], k: int, weights: Mapping[str, float] | None = None) -> list[Hit]:
+    """Fuse rankings by reciprocal rank: sum of weight / (k + rank) (Cormack, Clarke and Büttcher, 2009)."""
     scores: dict[str, float] = {}
-    for hits in rankings.values():
+    for name, hits in rankings.items():
+        weight = (weights or {}).get(name, 1.0)
         for rank, hit in enumerate(hits, start=1):
-            scores[hit.chunk_id] = scores.get(hit.chunk_id, 0.0) + 1.0 / (k + rank)
+            scores[hit.chunk_id] = scores.get(hit.chunk_id, 0.0) + weight / (k + rank)
     return sorted((Hit(i, s) for i, s in scores.items()), key=lambda hit: (-hit.score, hit.chunk_id))
 
 
@@ -56,7 +57,8 @@ def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: 
         "dense": lambda: indexes.vectors.search(
             embedder.embed_queries([query.canonical])[0], settings.candidates),
     }
-    chosen = {name: run for name, run in searches.items() if mode in ("hybrid", name)}
+    weights = _weights(settings)
+    chosen = {name: run for name, run in searches.items() if mode == name or (mode == "hybrid" and weights[name])}
     rankings: dict[str, list[Hit]] = {}
     with ThreadPoolExecutor(max_workers=2) as pool:
         futures = {name: pool.submit(_timed, run) for name, run in chosen.items()}
@@ -66,11 +68,15 @@ def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: 
     started = time.perf_counter()
     fused = candidates(rankings, indexes, settings)
     keep = settings.keep if keep is None else keep
-    yield Stage("fuse", time.perf_counter() - started, tuple(fused[:keep]))
+    yield Stage("fuse", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
     started = time.perf_counter()
     if reranker is not None:
         fused = rerank(query, fused, reranker)
-    yield Stage("rerank", time.perf_counter() - started, tuple(fused[:keep]))
+    yield Stage("rerank", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
+
+
+def _weights(settings: SearchSettings) -> dict[str, float]:
+    return {"bm25": settings.bm25_weight, "dense": settings.dense_weight}
 
 
 def _timed(run: Callable[[], list[Hit]]) -> tuple[list[Hit], float]:
@@ -88,7 +94,7 @@ def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings
             scores.setdefault(hit.chunk_id, {})[name] = hit.score
     found: list[Candidate] = []
     seen: set[tuple[str, str]] = set()
-    for hit in fuse(rankings, settings.rrf_k):
+    for hit in fuse(rankings, settings.rrf_k, _weights(settings)):
         chunk = indexes.chunk(hit.chunk_id)
         document = chunk and indexes.documents.get(chunk.doc_id)
         if chunk is None or not document or (document.source, chunk.text) in seen:

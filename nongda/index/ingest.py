@@ -67,12 +67,17 @@ def check_writer(store: Store, embedder: PassageEmbedder) -> None:
 
 
 class Ingester:
-    """Adds files to a store: each one atomically, a bad one never stops the rest."""
+    """Adds files to a store: each one atomically, a bad one never stops the rest.
 
-    def __init__(self, store: Store, lexicon: Lexicon, embedder: PassageEmbedder, settings: ChunkSettings) -> None:
+    `splitter` says where a text changes its subject; None means windows of fixed length.
+    """
+
+    def __init__(self, store: Store, lexicon: Lexicon, embedder: PassageEmbedder, splitter: PassageEmbedder | None,
+                 settings: ChunkSettings) -> None:
         self._store = store
         self._lexicon = lexicon
         self._embedder = embedder
+        self._splitter = splitter
         self._settings = settings
 
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
@@ -102,7 +107,8 @@ class Ingester:
         if duplicate:
             yield _skipped(place, f"与已有资料 {duplicate[1]} 文字相同", duplicate[1])
             return
-        drafts = chunk_blocks(document.blocks, self._settings, self._embedder.embed_passages)
+        embed = None if self._splitter is None else self._splitter.embed_passages
+        drafts = chunk_blocks(document.blocks, self._settings, embed)
         doc_id = document_id(data)
         chunks = [self._chunk(doc_id, position, draft, document.meta.title) for position, draft in enumerate(drafts)]
         vectors: list[NDArray[np.float32]] = []

@@ -57,16 +57,16 @@ class Lexicon:
         self._jieba.initialize()
 
     @classmethod
-    def load(cls, folder: Path) -> Lexicon:
-        """Read lexicon.tsv, aliases.tsv, units.toml and stopwords.txt of a domain folder.
+    def load(cls, folder: Path, with_terms: bool = True, with_aliases: bool = True) -> Lexicon:
+        """Read lexicon.tsv, aliases.tsv, units.toml and stopwords.txt of a domain folder; terms may be left out.
 
         A broken line is logged with its number and left out; a missing file is a SettingsError.
         """
         kinds: dict[str, str] = {}
-        for _, (term, kind) in _rows(folder / "lexicon.tsv", 2):
+        for _, (term, kind) in _rows(folder / "lexicon.tsv", 2) if with_terms else ():
             kinds.setdefault(term, kind)
         aliases: dict[str, tuple[str, ...]] = {}
-        for line, (alias, term) in _rows(folder / "aliases.tsv", 2):
+        for line, (alias, term) in _rows(folder / "aliases.tsv", 2) if with_terms and with_aliases else ():
             if term not in kinds or alias in kinds:
                 logger.warning("aliases.tsv 第 %d 行“%s”指向的“%s”不是标准名，已略过", line, alias, term)
             elif term not in aliases.get(alias, ()):

@@ -90,3 +90,28 @@ class LlamaGenerator:
     def close(self) -> None:
         """Free the model's memory."""
         self._llama.close()
+
+
+class LockedGenerator:
+    """One model, many readers: a second question waits its turn, and can be stopped while it waits."""
+
+    def __init__(self, generator: Generator) -> None:
+        self._generator = generator
+        self._lock = threading.Lock()
+        self.name = generator.name
+        self.context = generator.context
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text."""
+        return self._generator.count_tokens(text)
+
+    def generate(self, messages: Sequence[Message], max_tokens: int, temperature: float,
+                 stop: threading.Event) -> Iterator[str]:
+        """Yield pieces of the reply once the model is free."""
+        while not self._lock.acquire(timeout=0.1):
+            if stop.is_set():
+                return
+        try:
+            yield from self._generator.generate(messages, max_tokens, temperature, stop)
+        finally:
+            self._lock.release()
