@@ -89,9 +89,15 @@ class Engine:
         self._load_generator()
         self._current_indexes()
 
-    def shared(self) -> tuple[Models, LockedGenerator | None]:
-        """Load and return the models, for another engine to share."""
-        return self._load_models(), self._load_generator()
+    @property
+    def models(self) -> Models:
+        """The models but for the language model, loaded when first asked for; another engine may share them."""
+        return self._load_models()
+
+    @property
+    def generator(self) -> LockedGenerator | None:
+        """The language model, loaded when first asked for; None where this computer has no room for it."""
+        return self._load_generator()
 
     @property
     def lexicon(self) -> Lexicon:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,15 @@ def load_settings(path: Path) -> Settings:
         raise SettingsError(f"设置文件 {path} 无法读取（{error}）：请改正或删除该文件") from error
     settings: Settings = _build(Settings, data, str(path), "")
     return settings
+
+
+def override(settings: Settings, changes: Mapping[str, Any], where: str) -> Settings:
+    """Return settings with some values replaced, given as in the file; SettingsError as for the file."""
+    merged = {key: dict(value) if isinstance(value, dict) else value for key, value in asdict(settings).items()}
+    for key, value in changes.items():
+        merged[key] = {**merged[key], **value} if isinstance(merged.get(key), dict) and isinstance(value, dict) else value
+    result: Settings = _build(Settings, merged, where, "")
+    return result
 
 
 def _build(cls: type[Any], data: dict[str, Any], path: str, prefix: str) -> Any:  # noqa: ANN401

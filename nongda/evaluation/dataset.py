@@ -72,6 +72,7 @@ class Family:
     split: str
     topic: str
     documents: tuple[str, ...]
+    general: bool = False  # for all crops
 
 
 def load_families(folder: Path) -> list[Family]:
@@ -79,7 +80,8 @@ def load_families(folder: Path) -> list[Family]:
     path = folder / "families.toml"
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        return [Family(name, f["split"], f["topic"], tuple(f["documents"])) for name, f in data.items()]
+        return [Family(name, f["split"], f["topic"], tuple(f["documents"]), f.get("general", False))
+                for name, f in data.items()]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"资料分组文件 {path} 无法读取（{error}）：请恢复该文件") from error
 

@@ -1,0 +1,175 @@
+"""Runs one system over the gold questions: one JSON line a question, so that a killed run goes on where it stopped.
+
+A run is two files: NAME.jsonl, a record a question, and NAME.json, what made it (settings, versions, weights).
+1. Prepare the knowledge base; find for every question the chunks that prove its evidence.
+2. Keep the records of an earlier run made by the same system, scored anew with today's gold.
+3. Ask the others, one record each, flushed at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nongda import __version__
+from nongda.documents.identify import document_id
+from nongda.errors import NongDaError, UsageError
+from nongda.evaluation.dataset import Family, GoldQuestion, chunks_of_evidence
+from nongda.evaluation.scoring import Outcome, score
+from nongda.evaluation.values import Values
+from nongda.evaluation.variants import System
+from nongda.records import Answer, Stage
+
+Record = dict[str, Any]
+_STATE = ("system", "settings", "corpus", "models", "generate", "version")  # what must be the same to go on
+
+
+class GoldScorer:
+    """Scores records of one system: knows which of its chunks prove what."""
+
+    def __init__(self, system: System, corpus: Path, families: Sequence[Family], values: Values) -> None:
+        paths = sorted(corpus.rglob("*.md"))
+        ids = {path.relative_to(corpus).as_posix(): document_id(path.read_bytes()) for path in paths}
+        self._chunks = {doc: system.engine.chunks_of(doc_id) for doc, doc_id in ids.items()}
+        general = {doc for family in families if family.general for doc in family.documents}
+        self._crops = {ids[doc]: "" if doc in general else doc.split("/")[0] for doc in ids}
+        self._values = values
+
+    def evidence(self, question: GoldQuestion) -> list[frozenset[str]]:
+        """Return the chunk ids that prove each piece of evidence. Raises UsageError for a quote that is nowhere."""
+        return [chunks_of_evidence(piece, self._chunks) for piece in question.evidence]
+
+    def scored(self, record: Record, question: GoldQuestion) -> Record:
+        """Return the record with the metrics that today's gold gives its outcome."""
+        evidence = self.evidence(question)
+        outcome = Outcome(record["answer"], record["refused"], tuple(record["cited"]), tuple(record["ranking"]),
+                          record["timings"])
+        result = score(question, outcome, evidence, self._crops, self._values)
+        return {
+            **record, "kind": question.kind, "topic": question.topic, "split": question.split,
+            "answerable": question.answerable, "evidence": [sorted(piece) for piece in evidence],
+            "metrics": {name: list(pair) for name, pair in result.metrics.items()}, "error": result.error,
+        }
+
+
+def describe(system: System, corpus: Path, weights: Path, generate: bool, command: str) -> dict[str, Any]:
+    """Return what made a run: enough to make it again, and to see that two runs differ."""
+    digest = hashlib.sha256()
+    for path in sorted(corpus.rglob("*.md")):
+        digest.update(path.read_bytes())
+    return {
+        "system": dataclasses.asdict(system.variant), "settings": dataclasses.asdict(system.settings),
+        "corpus": digest.hexdigest(), "models": _weights_used(system, weights, generate), "generate": generate,
+        "version": __version__, "python": platform.python_version(), "machine": f"{platform.system()}, {os.cpu_count()} CPUs",
+        "command": command,
+    }
+
+
+def _weights_used(system: System, weights: Path, generate: bool) -> dict[str, str]:
+    names = [system.engine.models.embedder.name]
+    generator = system.engine.generator if generate else None
+    names += [generator.name] if generator else []
+    files = [p for name in names for p in sorted([weights / name, *(weights / name).rglob("*")]) if p.is_file()]
+    return {path.relative_to(weights).as_posix(): _sha256(path) for path in files}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def run(system: System, questions: Sequence[GoldQuestion], scorer: GoldScorer, out: Path,
+        made_by: Mapping[str, Any]) -> Iterator[Record]:
+    """Yield the record of every question, old ones first. Raises UsageError when `out` is another system's run."""
+    by_id = {question.id: question for question in questions}
+    kept = [scorer.scored(record, by_id[record["id"]]) for record in _finished(out, by_id, made_by)]
+    _write(out.with_suffix(".json"), json.dumps(made_by, ensure_ascii=False, indent=1))
+    _write(out, "".join(_line(record) for record in kept))
+    yield from kept
+    done = {record["id"] for record in kept}
+    with out.open("a", encoding="utf-8") as file:
+        for question in questions:
+            if question.id not in done:
+                record = scorer.scored(_ask(system, question), question)
+                file.write(_line(record))
+                file.flush()
+                yield record
+
+
+def _finished(out: Path, questions: Mapping[str, GoldQuestion], made_by: Mapping[str, Any]) -> list[Record]:
+    """Return the records of an earlier run of the same system whose question is still asked in the same words."""
+    meta = out.with_suffix(".json")
+    if not out.exists() or not meta.exists():
+        return []
+    before = json.loads(meta.read_text(encoding="utf-8"))
+    now = json.loads(json.dumps(made_by, ensure_ascii=False))
+    changed = [key for key in _STATE if before.get(key) != now.get(key)]
+    if changed:
+        raise UsageError(
+            f"{out} 是另一种配置的结果（不同的项：{'、'.join(changed)}）：请换一个 --out 文件夹，或加 --fresh 重新开始"
+        )
+    return [r for r in read_run(out) if r["id"] in questions and r["asked"] == _asked(questions[r["id"]])]
+
+
+def read_run(path: Path) -> list[Record]:
+    """Read a run's records; a last line cut short by a kill is left out. Raises UsageError for an unreadable file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"评测结果 {path} 无法读取（{error}）：请检查路径") from error
+    records: list[Record] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            records.append(json.loads(line))
+        except ValueError as error:
+            if number < len(lines):
+                raise UsageError(f"评测结果 {path} 第 {number} 行损坏（{error}）：请加 --fresh 重新开始") from error
+    return records
+
+
+def _asked(question: GoldQuestion) -> str:
+    words = [question.question, *(turn.content for turn in question.history)]
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:12]
+
+
+def _ask(system: System, question: GoldQuestion) -> Record:
+    """Ask and keep what is needed to score, list and judge; a question that fails counts as a wrong answer."""
+    ranking: tuple[str, ...] = ()
+    answer, failed = None, ""
+    try:
+        for event in system.ask(question.question, question.history):
+            if isinstance(event, Stage) and event.ranking:
+                ranking = event.ranking
+            elif isinstance(event, Answer):
+                answer = event
+    except NongDaError as error:
+        failed = str(error)
+    record: Record = {
+        "id": question.id, "asked": _asked(question), "question": question.question,
+        "history": [dataclasses.asdict(turn) for turn in question.history], "standalone": "", "answer": "",
+        "refused": False, "cited": [], "quotes": [], "ranking": list(ranking), "timings": {}, "warnings": [], "failed": failed,
+    }
+    if answer is not None:
+        record |= {
+            "standalone": answer.standalone, "answer": answer.text, "refused": answer.refused,
+            "cited": list(dict.fromkeys(c.id for c in answer.citations)),
+            "quotes": [[c.id, c.source, c.quote] for c in answer.citations], "timings": dict(answer.timings),
+            "warnings": list(answer.warnings),
+        }
+    return record
+
+
+def _line(record: Record) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,124 @@
+"""Systems to compare, as data: each says what differs from the full one, and is built from shared models."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nongda.engine import ROOT, Engine, Models
+from nongda.errors import UsageError
+from nongda.evaluation.baselines import PairEmbedder, SimpleRag, WordReranker
+from nongda.index.ingest import PassageEmbedder
+from nongda.index.store import Store
+from nongda.language.lexicon import Lexicon
+from nongda.models.generate import LockedGenerator
+from nongda.models.manifest import load_manifest
+from nongda.models.rerank import LateInteraction, Reranker
+from nongda.records import AddEvent, Event, Turn
+from nongda.settings import Settings, override
+
+Ask = Callable[[str, Sequence[Turn]], Iterator[Event]]
+_CACHED_PASSAGES = 4000  # all passages of the corpus: the ablations rerank the same ones again and again
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A named system; every field but the name and its words has the full system's value by default."""
+
+    name: str
+    about: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    terms: bool = True
+    aliases: bool = True
+    history: bool = True
+    splitter: str = "embedder"  # embedder, pairs, window
+    reranker: str = "late"  # late, words, none
+    simple: bool = False
+
+
+def load_variants(path: Path) -> dict[str, Variant]:
+    """Read the ablation file. Raises UsageError for an unknown key or value."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        variants = {name: Variant(name, **values) for name, values in data.items()}
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(f"消融试验文件 {path} 无法读取（{error}）：请改正或恢复该文件") from error
+    for variant in variants.values():
+        if variant.splitter not in ("embedder", "pairs", "window") or variant.reranker not in ("late", "words", "none"):
+            raise UsageError(f"消融试验文件 {path} 的 [{variant.name}] 里 splitter 或 reranker 的值不认识：请改正")
+    return variants
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What all variants of one run share: loaded once."""
+
+    base: Settings
+    models: Models
+    generator: LockedGenerator | None
+    root: Path = ROOT
+
+
+def share(engine: Engine, generate: bool) -> Parts:
+    """Load the models of an engine for the variants; without `generate` no language model."""
+    late = LateInteraction(engine.models.embedder, _CACHED_PASSAGES)
+    models = dataclasses.replace(engine.models, reranker=late)
+    return Parts(engine.settings, models, engine.generator if generate else None)
+
+
+class System:
+    """A variant that answers, over a knowledge base of its own."""
+
+    def __init__(self, variant: Variant, parts: Parts, corpus: Path, work: Path) -> None:
+        self.variant = variant
+        self.settings = override(parts.base, variant.settings, f"[{variant.name}]")
+        self._parts = parts
+        self._corpus = corpus
+        domain = parts.root / "assets" / "domain"
+        self._lexicon = Lexicon.load(domain, variant.terms, variant.aliases)
+        models = Models(parts.models.embedder, self._splitter(), self._reranker())
+        folder = work / f"knowledge-{self._knowledge_key()}"
+        manifest = load_manifest(parts.root / "models" / "manifest.toml")
+        self.engine = Engine(self.settings, Store(folder), manifest, self._lexicon, "lite", parts.root, models,
+                             parts.generator)
+
+    def close(self) -> None:
+        """Close its knowledge base."""
+        self.engine.close()
+
+    def prepare(self) -> Iterator[AddEvent]:
+        """Add the corpus to the knowledge base; quick where an earlier run has done it."""
+        yield from self.engine.add(sorted(self._corpus.rglob("*.md")))
+
+    def ask(self, question: str, history: Sequence[Turn]) -> Iterator[Event]:
+        """Answer one question."""
+        turns = history if self.variant.history else ()
+        if self.variant.simple:
+            return SimpleRag(self.engine, self._parts.generator).ask(question, turns)
+        return self.engine.ask(question, turns)
+
+    def _splitter(self) -> PassageEmbedder | None:
+        choices: dict[str, PassageEmbedder | None] = {
+            "embedder": self._parts.models.embedder, "pairs": PairEmbedder(), "window": None,
+        }
+        return choices[self.variant.splitter]
+
+    def _reranker(self) -> Reranker | None:
+        choices: dict[str, Reranker | None] = {
+            "late": self._parts.models.reranker, "words": WordReranker(self._lexicon), "none": None,
+        }
+        return choices[self.variant.reranker]
+
+    def _knowledge_key(self) -> str:
+        """Variants whose passages are the same share a knowledge base."""
+        files = sorted(self._corpus.rglob("*.md"))
+        contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+        chosen = [self.variant.terms, self.variant.aliases, self.variant.splitter, dataclasses.asdict(self.settings.chunk),
+                  self._parts.models.embedder.name, contents]
+        return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()[:12]
