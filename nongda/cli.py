@@ -6,9 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -27,33 +25,12 @@ from nongda.console import (
     result_object,
     show_adding,
 )
-from nongda.engine import ROOT, Engine
+from nongda.engine import Engine
 from nongda.errors import NongDaError, UsageError
+from nongda.evaluate_cli import compare, evaluate
 from nongda.installation import add_samples, fetch_weights
+from nongda.options import data_option, with_engine
 from nongda.settings import load_settings
-
-
-def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --data and --profile, which every command takes."""
-    command = click.option("--data", type=click.Path(path_type=Path), envvar="NONGDA_DATA",
-                           default=ROOT / "index", help="数据文件夹（默认 index，或环境变量 NONGDA_DATA）")(command)
-    return click.option("--profile", type=click.Choice(["auto", "lite", "standard", "high"]), default="auto",
-                        help="档位：lite 省内存，standard 标准，auto 自动")(command)
-
-
-def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Open the engine for a command and close it afterwards."""
-
-    @data_option
-    @wraps(command)
-    def run(data: Path, profile: str, **options: Any) -> None:  # noqa: ANN401
-        engine = Engine.open(load_settings(data / "settings.toml"), data, profile)
-        try:
-            command(engine, **options)
-        finally:
-            engine.close()
-
-    return run
 
 
 @click.group(help="农答：离线农技问答。不带命令时打开页面。")
@@ -199,6 +176,10 @@ def calibrate(engine: Engine) -> None:
 
     for words in measure(engine):
         click.echo(words)
+
+
+cli.add_command(evaluate)
+cli.add_command(compare)
 
 
 def main() -> NoReturn:

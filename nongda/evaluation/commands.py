@@ -1,0 +1,153 @@
+"""The commands `evaluate` and `compare`: thin wrappers around this package."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from tqdm import tqdm
+
+from nongda.console import show_adding
+from nongda.engine import ROOT, Engine
+from nongda.errors import UsageError
+from nongda.evaluation import admission, beir, dataset, sheet
+from nongda.evaluation.report import MAIN, Report, compare, load_runs, sample, write_report
+from nongda.evaluation.runner import GoldScorer, Record, describe, read_run, run
+from nongda.evaluation.values import Values
+from nongda.evaluation.variants import System, Variant, load_variants, share
+from nongda.models.rerank import LateInteraction
+
+T = TypeVar("T")
+CORPUS, GOLD = ROOT / "assets" / "corpus", ROOT / "assets" / "gold"
+UNITS = ROOT / "assets" / "domain" / "units.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run: systems, questions, with or without the language model, and where the results go."""
+
+    variants: Sequence[Variant]
+    split: str
+    generate: bool
+    out: Path
+    limit: int | None
+    fresh: bool
+
+
+def chosen_variants(names: str) -> list[Variant]:
+    """Return the systems of a comma-separated list, or all. Raises UsageError for a name that is not in the file."""
+    known = load_variants(GOLD / "ablations.toml")
+    wanted = list(known) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
+    unknown = [name for name in wanted if name not in known]
+    if unknown or not wanted:
+        raise UsageError(f"没有名为 {'、'.join(unknown) or names} 的系统：可用的有 {'、'.join(known)}")
+    return [known[name] for name in wanted]
+
+
+def run_folder(out: Path, split: str, generate: bool) -> Path:
+    """Return where the runs of a split lie: written and quoted answers never mix."""
+    return out / f"{split}-{'written' if generate else 'quoted'}"
+
+
+def run_all(engine: Engine, plan: Plan) -> None:
+    """Run every system of the plan, with a bar each; what an earlier run finished is not asked again."""
+    questions = plan_questions(plan)
+    parts = share(engine, plan.generate)
+    values = Values.load(engine.lexicon, UNITS)
+    folder = run_folder(plan.out, plan.split, plan.generate)
+    folder.mkdir(parents=True, exist_ok=True)
+    for variant in plan.variants:
+        system = System(variant, parts, CORPUS, plan.out)
+        try:
+            show_adding(system.prepare(), quiet=True)
+            scorer = GoldScorer(system, CORPUS, dataset.load_families(GOLD), values)
+            made_by = describe(system, CORPUS, ROOT / "models" / "weights", plan.generate, " ".join(["app.py", *sys.argv[1:]]))
+            path = folder / f"{variant.name}.jsonl"
+            if plan.fresh:
+                path.unlink(missing_ok=True)
+            records = list(_bar(run(system, questions, scorer, path, made_by), len(questions), variant.name))
+        finally:
+            system.close()
+        click.echo(f"{variant.name}: {MAIN} {sample(records, MAIN).value:.3f}  correct {sample(records, 'correct').value:.3f}")
+
+
+def plan_questions(plan: Plan) -> list[dataset.GoldQuestion]:
+    """Return the questions of the plan's split, the first `limit` of every topic."""
+    splits = dataset.SPLITS if plan.split == "all" else (plan.split,)
+    questions = dataset.load_questions(GOLD, splits)
+    if plan.limit is None:
+        return questions
+    seen: dict[str, int] = {}
+    kept: list[dataset.GoldQuestion] = []
+    for question in questions:
+        seen[question.topic] = seen.get(question.topic, 0) + 1
+        if seen[question.topic] <= plan.limit:
+            kept.append(question)
+    return kept
+
+
+def _bar(items: Iterable[T], total: int, name: str) -> Iterator[T]:
+    yield from tqdm(items, total=total, desc=name, unit="题", disable=None)
+
+
+def check_gold(engine: Engine) -> list[str]:
+    """Return what is wrong with the gold set; an empty list admits it."""
+    families = dataset.load_families(GOLD)
+    documents = [path.relative_to(CORPUS).as_posix() for path in sorted(CORPUS.rglob("*.md"))]
+    corpus = admission.read_corpus(CORPUS, documents)
+    balance = admission.Balance(topics=frozenset(family.topic for family in families))
+    questions = dataset.load_questions(GOLD)
+    return admission.problems(questions, families, corpus, Values.load(engine.lexicon, UNITS), balance)
+
+
+def run_beir(engine: Engine, folder: Path, out: Path) -> None:
+    """Measure retrieval on a public set and keep a record per query."""
+    data = beir.load_beir(folder)
+    reranker = LateInteraction(engine.embedder, len(data.passages))  # queries meet the same passages again
+    retriever = beir.BeirRetriever(data, engine.lexicon, engine.embedder, reranker, engine.settings.search)
+    for _ in _bar(retriever.embed(), -(-len(data.passages) // beir.EMBED_AT_ONCE), f"{data.name} passages"):
+        pass
+    records = list(_bar(beir.evaluate_beir(data, retriever), len(data.queries), data.name))
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"beir-{data.name}.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    for system in beir.SYSTEMS:
+        means = {m: sum(r["systems"][system][m] for r in records) / len(records) for m in beir.METRICS}
+        click.echo(f"{data.name}  {system:14}" + "  ".join(f"{m} {value:.4f}" for m, value in means.items()))
+
+
+def make_report(plan: Plan, folder: Path, remarks: Path | None, seed: int) -> None:
+    """Write a report of all finished runs of the plan's split."""
+    runs, made_by = load_runs(run_folder(plan.out, plan.split, plan.generate), load_variants(GOLD / "ablations.toml"))
+    public = {path.stem.removeprefix("beir-"): read_run(path) for path in sorted(plan.out.glob("beir-*.jsonl"))}
+    words = remarks.read_text(encoding="utf-8") if remarks else ""
+    for path in write_report(Report(runs, made_by, public, words, seed), folder):
+        click.echo(f"报告已写入 {path}")
+
+
+def make_sheet(plan: Plan, path: Path, seed: int, most: int) -> None:
+    """Write a sheet for judges from the finished runs of the plan's systems."""
+    runs, _ = load_runs(run_folder(plan.out, plan.split, plan.generate), [v.name for v in plan.variants])
+    if not runs:
+        raise UsageError("还没有评测结果可以制表：请先运行 evaluate")
+    key = sheet.write_sheet(runs, path, seed, most)
+    click.echo(f"评判表 {path}，对照表 {key}（不要交给评判人）；说明见 docs/evaluation/评判说明.md")
+
+
+def score_sheets(paths: Sequence[Path], key: Path) -> None:
+    """Print what the judges' sheets say."""
+    click.echo("\n".join(sheet.summarise([sheet.read_sheet(path, key) for path in paths])))
+
+
+def show_comparison(one: Sequence[Record], other: Sequence[Record], seed: int) -> None:
+    """Print which differences between two runs are significant."""
+    rows = compare(one, other, seed)
+    click.echo(f"{rows[0]['questions']} 题；* 表示差别显著（配对置换检验 p<0.05）")
+    for row in rows:
+        click.echo(f"{row['metric']:20} A {row['a']:7.3f}  B {row['b']:7.3f}  {row['difference']:+7.3f}  p={row['p']:.4f}"
+                   + (" *" if row["significant"] else ""))

@@ -1,0 +1,280 @@
+"""A report of finished runs as Markdown with figures, and the same as one HTML file."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markdown_it import MarkdownIt
+
+from nongda.errors import UsageError
+from nongda.evaluation import beir, plots
+from nongda.evaluation.runner import Record, read_run
+from nongda.evaluation.scoring import ERRORS, HEADLINES, METRICS
+from nongda.evaluation.stats import Interval, Sample, bootstrap, interval, permutation_p
+
+FULL, SIMPLE = "full", "simple_rag"
+MAIN = "citation_f1"
+_LOWER_IS_BETTER = ("wrong_number", "wrong_name", "wrong_subject", "wrongly_refused", "seconds")
+_ABLATION_COLUMNS = ("recall@5", "mrr@10", "correct", "wrong_number", "refusal_recall", "wrongly_refused", "seconds")
+_PERCENTILES = (50, 90, 95, 99)
+_NOT_STAGES = ("total", "first_token")
+_SIGNIFICANT = 0.05
+
+Runs = Mapping[str, Sequence[Record]]
+
+
+def sample(records: Sequence[Record], metric: str) -> Sample:
+    """Return a metric of a run's records, in their order."""
+    return Sample.of([(r["metrics"][metric][0], r["metrics"][metric][1]) for r in records])
+
+
+def compare(one: Sequence[Record], other: Sequence[Record], seed: int) -> list[dict[str, Any]]:
+    """Compare two runs on the questions both have; a row per metric that counts for any of them.
+
+    Raises UsageError when they share no question.
+    """
+    second = {record["id"]: record for record in other}
+    pairs = [(record, second[record["id"]]) for record in one if record["id"] in second]
+    if not pairs:
+        raise UsageError("两个评测结果没有相同的题目，无法比较：请检查文件")
+    rows: list[dict[str, Any]] = []
+    for metric in METRICS:
+        first, last = (sample([pair[side] for pair in pairs], metric) for side in (0, 1))
+        if first.denominators.any() or last.denominators.any():
+            p = permutation_p(first, last, np.random.default_rng(seed))
+            rows.append({"metric": metric, "questions": len(pairs), "a": first.value, "b": last.value,
+                         "difference": last.value - first.value, "p": p, "significant": p < _SIGNIFICANT})
+    return rows
+
+
+class Report:
+    """Everything a report says, section by section; figures are collected on the way."""
+
+    def __init__(self, runs: Runs, made_by: Mapping[str, Mapping[str, Any]], public: Mapping[str, Sequence[Record]],
+                 remarks: str, seed: int) -> None:
+        if FULL not in runs:
+            raise UsageError("报告需要 full 系统的结果：请先运行 evaluate --variants full")
+        self._runs = runs
+        self._made_by = made_by
+        self._public = public
+        self._remarks = remarks
+        self._seed = seed
+        self.figures: dict[str, str] = {}
+
+    def markdown(self) -> str:
+        """Return the report."""
+        sections = (
+            self._title(), self._remarks.strip(), self._overall(), self._ablations(), self._kept(), self._groups(),
+            self._errors(), self._refusals(), self._wrong_values(), self._latency(), self._public_sets(), self._origin(),
+        )
+        return "\n\n".join(section for section in sections if section) + "\n"
+
+    def _interval(self, records: Sequence[Record], metric: str) -> Interval:
+        return interval(sample(records, metric), np.random.default_rng(self._seed))
+
+    def _figure(self, name: str, svg: str) -> str:
+        self.figures[name] = svg
+        return f"![{name.replace('-', ' ')}](plots/{name}.svg)"
+
+    def _title(self) -> str:
+        full = self._runs[FULL]
+        answerable = sum(r["answerable"] for r in full)
+        splits = ", ".join(sorted({r["split"] for r in full}))
+        mode = "answers written by the language model" if self._made_by[FULL]["generate"] else "quotes only, no language model"
+        return (
+            f"# Evaluation on the {splits} questions\n\n{answerable} answerable and {len(full) - answerable} unanswerable"
+            f" questions; {mode}. Brackets hold 95 % intervals (item bootstrap, 5,000 resamples); p values are of paired"
+            f" permutation tests (5,000 shuffles, p = (c + 1) / (n + 1)) against `full`; seed {self._seed}."
+        )
+
+    def _overall(self) -> str:
+        names = [name for name in (FULL, SIMPLE) if name in self._runs]
+        rows = [[metric + (" (lower is better)" if metric in _LOWER_IS_BETTER else ""),
+                 *(_bracketed(self._interval(self._runs[name], metric)) for name in names)] for metric in HEADLINES]
+        drawn = {n: bootstrap(sample(self._runs[n], MAIN), np.random.default_rng(self._seed)) for n in names}
+        picture = self._figure("bootstrap", plots.histograms(drawn, "citation F1"))
+        return "## Overall\n\n" + _table(["metric", *names], rows) + "\n\n" + picture
+
+    def _ablations(self) -> str:
+        names = [name for name in self._runs if not _is_k(name)]
+        rows = []
+        intervals = {}
+        for name in names:
+            records = self._runs[name]
+            intervals[name] = self._interval(records, MAIN)
+            change, p = ["", ""], ""
+            if name != FULL:
+                row = next(r for r in compare(self._runs[FULL], records, self._seed) if r["metric"] == MAIN)
+                change, p = [f"{row['difference']:+.3f}"], _p(row["p"])
+            about = str(self._made_by[name]["system"]["about"])
+            rows.append([f"`{name}`", about, _bracketed(intervals[name]), change[0], p,
+                         *(_number(sample(records, metric).value) for metric in _ABLATION_COLUMNS)])
+        picture = self._figure("ablations", plots.bars(intervals, "citation F1"))
+        head = ["system", "what differs", "citation F1", "change", "p", *_ABLATION_COLUMNS]
+        return "## Ablations\n\n" + _table(head, rows) + "\n\n" + picture
+
+    def _kept(self) -> str:
+        ks = {int(name[1:]): records for name, records in self._runs.items() if _is_k(name)}
+        if len(ks) < 2:
+            return ""
+        metrics = (MAIN, "citation_recall", "correct")
+        points = {m: {k: self._interval(records, m) for k, records in ks.items()} for m in metrics}
+        rows = [[str(k), *(_bracketed(points[m][k]) for m in metrics)] for k in sorted(ks)]
+        picture = self._figure("passages-kept", plots.curve(points, "passages kept (K)"))
+        return "## Passages kept\n\n" + _table(["K", *metrics], rows) + "\n\n" + picture
+
+    def _groups(self) -> str:
+        parts = []
+        for key in ("kind", "topic"):
+            groups: dict[str, list[Record]] = {}
+            for record in self._runs[FULL]:
+                if record["answerable"]:
+                    groups.setdefault(record[key], []).append(record)
+            columns = (MAIN, "recall@5", "correct", "wrong_number", "wrongly_refused")
+            rows = [[name, str(len(records)), *(_number(sample(records, m).value) for m in columns)]
+                    for name, records in sorted(groups.items())]
+            parts.append(f"## By {key}\n\n" + _table([key, "questions", *columns], rows))
+        return "\n\n".join(parts)
+
+    def _errors(self) -> str:
+        answerable = [r for r in self._runs[FULL] if r["answerable"]]
+        counts = Counter(r["error"] for r in answerable)
+        share = {name: counts[name] / max(1, len(answerable)) for name in ERRORS}
+        picture = self._figure("errors", plots.shares(share, "share of the answerable questions"))
+        text = ["## Citation errors", picture]
+        for name in ERRORS:
+            text.append(f"### {name.capitalize()}: {counts[name]} ({share[name]:.1%})")
+            text.append(_listed(r for r in answerable if r["error"] == name))
+        return "\n\n".join(part for part in text if part)
+
+    def _refusals(self) -> str:
+        full = self._runs[FULL]
+        wrongly = [r for r in full if r["answerable"] and r["refused"]]
+        missed = [r for r in full if not r["answerable"] and not r["refused"]]
+        return (f"## Refusals\n\n### Refused, but answerable: {len(wrongly)}\n\n{_listed(wrongly)}\n\n"
+                f"### Answered, but unanswerable: {len(missed)}\n\n{_listed(missed)}")
+
+    def _wrong_values(self) -> str:
+        found = [r for r in self._runs[FULL] if r["metrics"]["wrong_number"][0] or r["metrics"]["wrong_subject"][0]]
+        return f"## Wrong number or wrong crop: {len(found)}\n\n{_listed(found)}"
+
+    def _latency(self) -> str:
+        timings = [r["timings"] for r in self._runs[FULL] if r["timings"].get("total")]
+        if not timings:
+            return ""
+        totals = [t["total"] for t in timings]
+        marks = {f"p{q}": float(np.percentile(totals, q)) for q in _PERCENTILES}
+        stages = [name for name in dict.fromkeys(s for t in timings for s in t) if name not in _NOT_STAGES]
+        sums = {name: sum(t.get(name, 0.0) for t in timings) for name in stages}
+        part = {name: value / max(1e-9, sum(sums.values())) for name, value in sums.items()}
+        rows = [[name, *(f"{np.percentile([t.get(name, 0.0) for t in timings], q):.3f}" for q in _PERCENTILES),
+                 f"{part[name]:.1%}" if name in part else ""] for name in [*stages, "total"]]
+        pictures = [self._figure("latency", plots.distribution(totals, marks)),
+                    self._figure("latency-shares", plots.shares(part, "share of the time"))]
+        head = ["stage", *(f"p{q} (s)" for q in _PERCENTILES), "share"]
+        return "## Time\n\n" + _table(head, rows) + "\n\n" + "\n\n".join(pictures)
+
+    def _public_sets(self) -> str:
+        parts = []
+        for name, records in self._public.items():
+            rows = []
+            for system in beir.SYSTEMS:
+                samples = {m: Sample.of([(r["systems"][system][m], 1.0) for r in records]) for m in beir.METRICS}
+                dense = Sample.of([(r["systems"]["dense"]["mrr@10"], 1.0) for r in records])
+                p = "" if system == "dense" else _p(permutation_p(samples["mrr@10"], dense, np.random.default_rng(self._seed)))
+                rows.append([system, *(_bracketed(interval(s, np.random.default_rng(self._seed))) for s in samples.values()), p])
+            head = ["system", *beir.METRICS, "p of MRR against dense"]
+            parts.append(f"### {name}: {len(records)} queries\n\n" + _table(head, rows))
+        return "## Public retrieval sets\n\n" + "\n\n".join(parts) if parts else ""
+
+    def _origin(self) -> str:
+        full = self._made_by[FULL]
+        lines = [f"- command: `{full['command']}`", f"- 农答 {full['version']}, Python {full['python']}, {full['machine']}",
+                 f"- corpus: sha256 {full['corpus']}", *(f"- {name}: sha256 {sha}" for name, sha in full["models"].items())]
+        settings = json.dumps(full["settings"], ensure_ascii=False, indent=1)
+        return "## What made it\n\n" + "\n".join(lines) + f"\n\n```json\n{settings}\n```"
+
+
+def write_report(report: Report, folder: Path) -> list[Path]:
+    """Write report.md with plots/, and report.html, which needs no other file. Returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "plots").mkdir(exist_ok=True)
+    text = report.markdown()
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    for name, svg in report.figures.items():
+        (folder / "plots" / f"{name}.svg").write_text(svg, encoding="utf-8")
+    (folder / "report.html").write_text(as_html(text, report.figures), encoding="utf-8")
+    return [folder / "report.md", folder / "report.html"]
+
+
+def as_html(text: str, figures: Mapping[str, str]) -> str:
+    """Return one HTML page with the figures inside."""
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    body = re.sub(r'<img src="plots/([^"]+)\.svg"[^>]*>', lambda match: figures[match[1]], body)
+    title = html.escape(text.splitlines()[0].lstrip("# "))
+    return _PAGE.format(title=title, body=body)
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<style>
+body {{ font: 15px/1.6 system-ui, "Noto Sans CJK SC", "Microsoft YaHei", sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto }}
+th, td {{ border: 1px solid #ccc; padding: .25rem .6rem; text-align: left }}
+svg {{ max-width: 100%; height: auto }}
+</style></head><body>
+{body}
+</body></html>
+"""
+
+
+def load_runs(folder: Path, names: Iterable[str]) -> tuple[dict[str, list[Record]], dict[str, dict[str, Any]]]:
+    """Read the finished runs of these names in a folder: records by question id, and what made them."""
+    runs: dict[str, list[Record]] = {}
+    made_by: dict[str, dict[str, Any]] = {}
+    for name in names:
+        path = folder / f"{name}.jsonl"
+        if path.exists():
+            runs[name] = sorted(read_run(path), key=lambda record: str(record["id"]))
+            made_by[name] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    return runs, made_by
+
+
+def _is_k(name: str) -> bool:
+    return bool(re.fullmatch(r"k\d+", name))
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines)
+
+
+def _listed(records: Iterable[Record]) -> str:
+    return "\n".join(_items(records))
+
+
+def _items(records: Iterable[Record]) -> Iterator[str]:
+    for record in records:
+        question = re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(record["question"].split()))
+        cited = "、".join(record["cited"]) or "–"
+        proof = "；".join("/".join(piece) for piece in record["evidence"]) or "–"
+        yield f"- `{record['id']}` {question} (cited {cited}; evidence {proof})"
+
+
+def _bracketed(found: Interval) -> str:
+    return f"{_number(found.value)} [{_number(found.low)}, {_number(found.high)}]"
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}"
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" + (" *" if value < _SIGNIFICANT else "")
