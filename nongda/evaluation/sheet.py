@@ -6,6 +6,7 @@ which the judges do not get.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,8 +104,8 @@ def read_sheet(path: Path, key: Path) -> Judgement:
     """Read a judge's sheet. Raises UsageError for an unreadable file, an unknown label or a row not in the key."""
     try:
         codes = json.loads(key.read_text(encoding="utf-8"))
-        sheet = load_workbook(path, read_only=True, data_only=True)[_SHEET]
-        rows = list(sheet.iter_rows(min_row=2, values_only=True))
+        book = load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
+        rows = list(book[_SHEET].iter_rows(min_row=2, values_only=True))
     except (OSError, ValueError, KeyError, BadZipFile, InvalidFileException) as error:
         raise UsageError(f"评判表 {path} 或对照表 {key} 无法读取（{error}）：请检查文件") from error
     labels: dict[tuple[str, str], str] = {}

@@ -1,0 +1,110 @@
+"""A report says what the records hold, with figures, and its page needs no other file."""
+
+import json
+import re
+
+import pytest
+
+from nongda.errors import UsageError
+from nongda.evaluation.report import Report, as_html, compare, load_runs, write_report
+from nongda.evaluation.scoring import METRICS
+
+
+def record(number, f1, answerable=True, error="", refused=False):
+    metrics = {name: [0.0, 0.0] for name in METRICS}
+    if answerable:
+        metrics |= {name: [f1, 1.0] for name in METRICS if not name.startswith("refusal")}
+        metrics["wrong_number"] = metrics["wrong_subject"] = [0.0, 1.0]
+    else:
+        metrics |= {"refusal_recall": [float(refused), 1.0], "refusal_precision": [float(refused), float(refused)]}
+    return {
+        "id": f"q{number:02}", "split": "dev", "kind": "single" if number % 2 else "numeric", "topic": "rice",
+        "question": f"第{number}题|多久*喷*一次", "answerable": answerable, "refused": refused, "error": error,
+        "cited": ["aaaaaaaa#1"], "evidence": [["aaaaaaaa#2", "bbbbbbbb#1"]] if answerable else [], "metrics": metrics,
+        "timings": {"dense": 0.5, "generate": 1.5, "first_token": 1.0, "total": 2.0 + number},
+    }
+
+
+FULL = [record(n, 1.0 if n else 0.5, error="" if n else "missing evidence") for n in range(20)]
+FULL.append(record(20, 0, answerable=False))
+WORSE = [record(n, 0.25, error="wrong chunk") for n in range(20)] + [record(20, 0, answerable=False, refused=True)]
+MADE = {"system": {"about": "as it is"}, "settings": {"search": {"keep": 5}}, "generate": True, "command": "app.py evaluate",
+        "version": "0", "python": "3", "machine": "Linux", "corpus": "c0ffee", "models": {"m.gguf": "abc"}}
+PUBLIC = {"agri": [{"id": f"q{n}", "systems": {s: dict.fromkeys(("ndcg@10", "mrr@10", "recall@5", "recall@20"), v)
+                                              for s, v in (("bm25", 0.2), ("dense", 0.6), ("hybrid", 0.4),
+                                                           ("hybrid+rerank", 0.7))}} for n in range(30)]}
+
+
+def report(remarks=""):
+    runs = {"full": FULL, "simple_rag": WORSE, "k1": WORSE, "k5": FULL}
+    return Report(runs, dict.fromkeys(runs, MADE), PUBLIC, remarks, seed=1)
+
+
+def test_comparing_counts_shared_questions_and_finds_the_significant_difference():
+    rows = {row["metric"]: row for row in compare(FULL, WORSE[:-3], seed=1)}
+    assert rows["citation_f1"]["questions"] == 18
+    assert rows["citation_f1"]["a"] == pytest.approx((17 + 0.5) / 18)
+    assert rows["citation_f1"]["b"] == 0.25
+    assert rows["citation_f1"]["significant"] and rows["citation_f1"]["p"] < 0.01
+    assert not rows["wrong_number"]["significant"]
+
+
+def test_runs_without_a_common_question_cannot_be_compared():
+    with pytest.raises(UsageError, match="没有相同"):
+        compare(FULL, [{**r, "id": "x"} for r in WORSE], seed=1)
+
+
+def test_the_report_holds_the_numbers_worked_out_by_hand():
+    text = report("The remarks.").markdown()
+    assert "20 answerable and 1 unanswerable" in text and "The remarks." in text
+    assert "| citation_f1 | 0.975 [" in text  # (19 + 0.5) / 20
+    row = next(line for line in text.splitlines() if line.startswith("| `simple_rag`"))
+    assert "-0.725" in row and "*" in row
+    assert "### Missing evidence: 1 (5.0%)" in text and "### Wrong chunk: 0 (0.0%)" in text
+    assert "### Answered, but unanswerable: 1" in text
+    assert "| 1 | 0.250 [" in text and "| 5 | 0.975 [" in text
+    latency = next(line for line in text.splitlines() if line.startswith("| generate |"))
+    assert latency.endswith("75.0% |")
+    assert "| total | 12.000 |" in text  # the median of 2 … 22
+    assert "| hybrid+rerank | 0.700 [0.700, 0.700] |" in text
+    for words in ("app.py evaluate", "c0ffee", "m.gguf: sha256 abc", '"keep": 5'):
+        assert words in text
+
+
+def test_questions_cannot_break_the_page():
+    text = report().markdown()
+    assert r"第0题\|多久\*喷\*一次" in text
+    assert "<script>" not in as_html("# a\n\n<script>alert(1)</script>", {})
+
+
+def test_the_page_needs_no_other_file_and_the_same_runs_give_the_same_bytes(tmp_path):
+    for name in ("one", "two"):
+        write_report(report(), tmp_path / name)
+    page = (tmp_path / "one" / "report.html").read_text(encoding="utf-8")
+    figures = {path.stem for path in (tmp_path / "one" / "plots").glob("*.svg")}
+    assert figures == {"ablations", "bootstrap", "errors", "latency", "latency-shares", "passages-kept"}
+    assert page.count("<svg ") == len(figures)
+    assert not re.search(r'(?:src|href)="(?!#)[^"]', re.sub(r'xlink:href="#[^"]*"', "", page))
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_a_report_needs_the_full_system():
+    with pytest.raises(UsageError, match="full"):
+        Report({"k1": WORSE}, {"k1": MADE}, {}, "", 1)
+
+
+def test_runs_are_read_in_the_order_of_their_questions(tmp_path):
+    lines = [json.dumps(r) for r in reversed(FULL)]
+    (tmp_path / "full.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "full.json").write_text(json.dumps(MADE), encoding="utf-8")
+    runs, made_by = load_runs(tmp_path, ["full", "k1"])
+    assert [r["id"] for r in runs["full"]] == [r["id"] for r in FULL] and list(runs) == ["full"]
+    assert made_by["full"]["corpus"] == "c0ffee"
+
+
+def test_an_empty_group_of_questions_does_not_stop_the_report():
+    only = [record(n, 0, answerable=False, refused=True) for n in range(3)]
+    text = Report({"full": only}, {"full": MADE}, {}, "", 1).markdown()
+    assert "| citation_f1 | – [–, –] |" in text
+    assert "| refusal_recall | 1.000 [1.000, 1.000] |" in text

@@ -1,0 +1,135 @@
+"""A run is a line a question: it goes on after a kill, and never mixes two systems."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from gold_world import families, make_system, questions, real_values, write_corpus
+
+from nongda.engine import ROOT
+from nongda.errors import GenerationError, UsageError
+from nongda.evaluation.report import compare
+from nongda.evaluation.runner import GoldScorer, describe, read_run, run
+from nongda.records import Answer, Stage
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    write_corpus(folder / "corpus")
+    system = make_system(folder / "corpus", folder / "work")
+    list(system.prepare())
+    scorer = GoldScorer(system, folder / "corpus", families(), real_values())
+    made_by = describe(system, folder / "corpus", ROOT / "models" / "weights", False, "app.py evaluate")
+    return system, scorer, made_by
+
+
+class Counting:
+    """A system that counts its questions, and may be broken on the way."""
+
+    def __init__(self, system, change=lambda event: event):
+        self.system, self.change, self.asked = system, change, []
+
+    def ask(self, question, history):
+        self.asked.append(question)
+        for event in self.system.ask(question, history):
+            yield self.change(event)
+
+
+def records(world, out, system=None, asked=None, made_by=None):
+    whole, scorer, description = world
+    return list(run(system or whole, asked or questions(), scorer, out, made_by or description))
+
+
+def test_every_question_gets_a_line_with_its_scores(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    found = records(world, out)
+    assert [r["id"] for r in found] == [q.id for q in questions()]
+    assert read_run(out) == json.loads(json.dumps(found))
+    first = found[0]
+    assert first["evidence"][0][0] in first["ranking"]
+    assert "每隔3天" in first["answer"] and first["metrics"]["correct"] == [1, 1]
+    assert first["metrics"]["citation_recall"] == [1, 1] and first["error"] == ""
+    assert first["timings"]["total"] > 0
+    assert json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))["system"]["name"] == "full"
+
+
+def test_a_killed_run_goes_on_where_it_stopped(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    whole = records(world, out)
+    lines = out.read_text(encoding="utf-8").splitlines(keepends=True)
+    out.write_text("".join(lines[:5]) + lines[5][:40], encoding="utf-8")  # killed in the middle of a line
+    counting = Counting(world[0])
+    assert [r["id"] for r in records(world, out, counting)] == [r["id"] for r in whole]
+    assert counting.asked == [q.question for q in questions()[5:]]
+    assert [r["answer"] for r in read_run(out)] == [r["answer"] for r in whole]
+
+
+def test_a_question_in_new_words_is_asked_again_and_new_gold_is_scored_without_asking(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    records(world, out)
+    changed = questions()
+    changed[0] = dataclasses.replace(changed[0], question="咖啡灌溉工作几天检查一遍")
+    changed[1] = dataclasses.replace(changed[1], must=("100天",))
+    counting = Counting(world[0])
+    found = {r["id"]: r for r in records(world, out, counting, changed)}
+    assert counting.asked == ["咖啡灌溉工作几天检查一遍"]
+    assert found["q01"]["metrics"]["correct"] == [0, 1]
+
+
+def test_another_systems_run_is_not_continued(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    records(world, out)
+    with pytest.raises(UsageError, match=r"settings.*--fresh"):
+        records(world, out, made_by={**world[2], "settings": {"search": {"keep": 1}}})
+
+
+def test_a_question_that_fails_is_kept_as_a_wrong_answer(world, tmp_path):
+    class Failing:
+        def ask(self, question, history):
+            raise GenerationError("模型出错")
+            yield
+
+    found = records(world, tmp_path / "full.jsonl", Failing(), questions()[:1])
+    assert found[0]["failed"] == "模型出错"
+    assert found[0]["metrics"]["correct"] == [0, 1] and found[0]["error"] == "no citation"
+
+
+def test_a_damaged_line_in_the_middle_is_an_error(tmp_path):
+    path = tmp_path / "full.jsonl"
+    path.write_text('{"id": 1}\n{"id"\n{"id": 3}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match="第 2 行"):
+        read_run(path)
+    with pytest.raises(UsageError, match="无法读取"):
+        read_run(tmp_path / "missing.jsonl")
+
+
+def shuffled(event):
+    """Ranks in an order that knows nothing of the question."""
+    if isinstance(event, Stage) and event.ranking:
+        order = np.random.default_rng(len(event.ranking)).permutation(sorted(event.ranking))
+        return dataclasses.replace(event, ranking=tuple(order))
+    return event
+
+
+def off_by_one(event):
+    """Every citation names the passage after the right one."""
+    if not isinstance(event, Answer):
+        return event
+    moved = []
+    for citation in event.citations:
+        doc, position = citation.id.split("#")
+        moved.append(dataclasses.replace(citation, id=f"{doc}#{int(position) + 1}"))
+    return dataclasses.replace(event, citations=tuple(moved))
+
+
+@pytest.mark.parametrize(("broken", "metric"), [(shuffled, "mrr@10"), (off_by_one, "citation_f1")])
+def test_a_broken_stage_is_significantly_worse_in_its_own_metric(world, tmp_path, broken, metric):
+    sound = records(world, tmp_path / "full.jsonl")
+    worse = records(world, tmp_path / "broken.jsonl", Counting(world[0], broken))
+    row = next(r for r in compare(sound, worse, seed=1) if r["metric"] == metric)
+    assert row["difference"] < -0.3 and row["significant"]
+    untouched = "citation_f1" if metric == "mrr@10" else "mrr@10"
+    same = next(r for r in compare(sound, worse, seed=1) if r["metric"] == untouched)
+    assert same["difference"] == 0 and not same["significant"]

@@ -1,0 +1,148 @@
+"""Each named system differs from the full one in just what its line says."""
+
+import numpy as np
+import pytest
+from gold_world import make_system, parts, write_corpus
+
+from nongda.engine import ROOT
+from nongda.errors import SettingsError, UsageError
+from nongda.evaluation.baselines import PairEmbedder, SimpleRag, WordReranker
+from nongda.evaluation.variants import System, Variant, load_variants
+from nongda.records import Answer, Stage, Turn
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("variants")
+    write_corpus(folder / "corpus")
+    return folder
+
+
+def opened(world, **changes):
+    system = make_system(world / "corpus", world / "work", **changes)
+    list(system.prepare())
+    return system
+
+
+def asked(system, question, history=()):
+    events = list(system.ask(question, history))
+    ranking = [e.ranking for e in events if isinstance(e, Stage) and e.ranking]
+    return ranking[-1] if ranking else (), next(e for e in events if isinstance(e, Answer))
+
+
+def test_the_delivered_file_names_every_ablation_that_is_promised():
+    variants = load_variants(ROOT / "assets" / "gold" / "ablations.toml")
+    assert {"full", "simple_rag", "no_reranker", "light_reranker", "dense_only", "bm25_only", "weak_splitter",
+            "sliding_window", "no_history", "no_lexicon", "no_aliases", *(f"k{n}" for n in range(1, 9))} == set(variants)
+    assert all(variant.about for variant in variants.values())
+    assert [variants[f"k{n}"].settings["search"]["keep"] for n in range(1, 9)] == list(range(1, 9))
+
+
+@pytest.mark.parametrize("line", ['reranker = "best"', "colour = 1", "broken"])
+def test_a_bad_ablation_file_is_an_error(tmp_path, line):
+    path = tmp_path / "ablations.toml"
+    path.write_text(f"[one]\n{line}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"ablations\.toml"):
+        load_variants(path)
+
+
+def test_an_unknown_setting_of_an_ablation_is_named(world):
+    with pytest.raises(SettingsError, match=r"\[odd\].*rerun"):
+        System(Variant("odd", settings={"search": {"rerun": 1}}), parts(), world / "corpus", world / "work")
+
+
+def test_keep_limits_what_is_shown_but_not_the_ranking(world):
+    system = opened(world, settings={"search": {"keep": 2}})
+    ranking, answer = asked(system, "咖啡灌溉工作多久检查一次")
+    assert len(answer.evidence) <= 2 < len(ranking)
+    system.close()
+
+
+def test_a_channel_of_weight_0_is_not_asked(world):
+    for name, other in (("bm25", "dense"), ("dense", "bm25")):
+        system = opened(world, settings={"search": {f"{name}_weight": 0.0}})
+        stages = [e.name for e in system.ask("咖啡灌溉工作多久检查一次", ()) if isinstance(e, Stage)]
+        assert name not in stages and other in stages
+        system.close()
+
+
+def test_systems_with_the_same_passages_share_a_knowledge_base_and_others_do_not(world):
+    folders = {
+        name: opened(world, **changes).engine.data_dir
+        for name, changes in {"full": {}, "k1": {"settings": {"search": {"keep": 1}}}, "window": {"splitter": "window"},
+                              "pairs": {"splitter": "pairs"}, "terms": {"terms": False}, "aliases": {"aliases": False}}.items()
+    }
+    assert folders["full"] == folders["k1"]
+    assert len(set(folders.values())) == 5
+
+
+def test_a_second_opening_finds_the_documents_there(world):
+    opened(world)
+    again = make_system(world / "corpus", world / "work")
+    assert {event.status for event in again.prepare() if hasattr(event, "status")} == {"skipped"}
+
+
+def test_without_history_a_follow_up_is_not_rewritten(world):
+    history = [Turn("user", "咖啡灌溉工作怎么做"), Turn("assistant", "定期检查。")]
+    with_history, without = opened(world), opened(world, history=False)
+    assert "咖啡" in asked(with_history, "那多久一次", history)[1].standalone
+    assert "咖啡" not in asked(without, "那多久一次", history)[1].standalone
+
+
+def test_without_terms_and_without_aliases_words_stay_as_they_are(world):
+    assert not opened(world, terms=False).engine.lexicon.entities("洋芋和咖啡")
+    no_aliases = opened(world, aliases=False).engine.lexicon
+    assert [e.term for e in no_aliases.entities("洋芋和咖啡")] == ["咖啡"]
+
+
+def test_the_pair_embedder_knows_shared_pairs_only():
+    vectors = PairEmbedder().embed_passages(["咖啡采收", "咖啡采收", "玉米播种", ""])
+    assert vectors.shape == (4, 256)
+    assert np.linalg.norm(vectors[:3], axis=1) == pytest.approx([1, 1, 1])
+    assert vectors[0] @ vectors[1] == pytest.approx(1)
+    assert vectors[0] @ vectors[2] < 0.3
+
+
+def test_the_word_reranker_counts_shared_words(lexicon):
+    assert WordReranker(lexicon).score("咖啡采收", ["咖啡采收在冬季", "咖啡", "玉米"]).tolist() == [1, 0.5, 0]
+
+
+class Saying:
+    """A generator with one reply."""
+
+    name, context = "saying", 4096
+
+    def __init__(self, reply):
+        self.reply = reply
+
+    def count_tokens(self, text):
+        return len(text)
+
+    def generate(self, messages, max_tokens, temperature, stop):
+        self.prompt = messages[-1]["content"]
+        yield self.reply
+
+
+def simple(world, reply):
+    system = opened(world, settings={"search": {"keep": 3}})
+    generator = None if reply is None else Saying(reply)
+    events = list(SimpleRag(system.engine, generator).ask("咖啡灌溉工作多久检查一次"))
+    return events[0].candidates, events[-1], generator
+
+
+def test_simple_rag_cites_the_passages_the_model_names(world):
+    found, answer, generator = simple(world, "每隔3天检查一次[2]。")
+    assert [c.id for c in answer.citations] == [found[1].chunk.id]
+    assert found[0].chunk.text in generator.prompt and answer.text == "每隔3天检查一次[2]。"
+
+
+def test_simple_rag_cites_all_it_was_given_when_the_model_names_none_or_there_is_no_model(world):
+    for reply in ("每隔3天检查一次。", "见资料[9]", None):
+        found, answer, _ = simple(world, reply)
+        assert [c.id for c in answer.citations] == [c.chunk.id for c in found[:3]]
+        assert not answer.refused
+
+
+def test_simple_rag_refuses_when_the_model_says_so(world):
+    _, answer, _ = simple(world, "资料中没有相关内容。")
+    assert answer.refused and not answer.citations
