@@ -25,6 +25,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--fresh", is_flag=True, help="不接着以前的结果，重新开始")
 @click.option("--seed", type=int, default=SEED, help="抽样的随机种子")
 @click.option("--check", is_flag=True, help="只检查题集是否合格")
+@click.option("--cuts", is_flag=True, help="只用 dev 题测定各系统的 relevance_cut")
 @click.option("--beir", type=_FOLDER, multiple=True, help="公开检索测试集（BEIR 格式文件夹），可多次给出")
 @click.option("--report", type=_FOLDER, default=None, help="用已完成的结果写报告到这个文件夹")
 @click.option("--remarks", type=_FILE, default=None, help="写进报告开头的说明文字（Markdown 文件）")
@@ -33,7 +34,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--score-sheet", type=_FILE, multiple=True, help="统计评判人填好的评判表，可给出两份")
 @click.option("--key", type=_FILE, default=None, help="评判表的对照表（.key.json）")
 def evaluate(engine: Engine, split: str, variants: str, no_generate: bool, out: Path | None, limit: int | None, fresh: bool,
-             seed: int, check: bool, beir: tuple[Path, ...], report: Path | None, remarks: Path | None, sheet: Path | None,
+             seed: int, check: bool, cuts: bool, beir: tuple[Path, ...], report: Path | None, remarks: Path | None, sheet: Path | None,
              most: int, score_sheet: tuple[Path, ...], key: Path | None) -> None:
     """Run systems over the gold questions, or one of the other works an option asks for."""
     from nongda.evaluation import commands  # no other command needs it, and it takes a second
@@ -45,6 +46,8 @@ def evaluate(engine: Engine, split: str, variants: str, no_generate: bool, out: 
         click.echo("\n".join(problems) or "题集合格")
         if problems:
             raise SystemExit(1)
+    elif cuts:
+        commands.measure_cuts(engine, plan)
     elif score_sheet:
         if key is None:
             raise UsageError("统计评判表需要对照表：请用 --key 给出制表时写下的 .key.json 文件")

@@ -1,4 +1,3 @@
-import json
 
 import numpy as np
 import pytest
@@ -6,6 +5,8 @@ from answer_world import make_candidate
 from conftest import HashEmbedder
 
 from nongda.evaluation.calibrate import best_cut, chunk_cut, cite_threshold, explain, relevance_cut
+from nongda.evaluation.dataset import GoldQuestion
+from nongda.records import Turn
 
 
 def test_the_cut_separates_two_groups_midway_between_them():
@@ -43,10 +44,10 @@ def test_clauses_are_supported_by_their_own_passage_more_than_by_others(lexicon,
     assert (cut.kept, cut.rejected) == (1.0, 1.0)
 
 
-def test_the_relevance_cut_reads_the_labelled_questions(tmp_path):
-    path = tmp_path / "q.jsonl"
+def test_the_relevance_cut_parts_answerable_questions_from_others_and_leaves_out_follow_ups():
     rows = [("甲", True), ("乙", True), ("丙", False), ("丁", False)]
-    path.write_text("\n".join(json.dumps({"question": q, "answerable": a}) for q, a in rows), encoding="utf-8")
+    questions = [GoldQuestion(q, "dev", "rice", "single", q, a) for q, a in rows]
+    questions.append(GoldQuestion("e", "dev", "rice", "follow_up", "戊", True, (Turn("user", "甲"),)))
     worth = {"甲": 0.95, "乙": 0.93, "丙": 0.85, "丁": 0.8}
-    cut = relevance_cut(path, worth.__getitem__)
+    cut = relevance_cut(questions, worth.__getitem__)
     assert cut.value == pytest.approx(0.89)

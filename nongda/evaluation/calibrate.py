@@ -4,12 +4,11 @@ e5 squeezes its cosines into a narrow band, so a value from a paper about anothe
 1. Chunk cut: neighbouring sentences of one section against neighbours across a heading.
 2. Citation threshold: a clause written with a third of its words left out, as a small model rewords, against its own
    passage, and against the best of all other documents.
-3. Relevance cut: the nearest passage's relevance for questions the samples answer, and for others.
+3. Relevance cut: the nearest passage's relevance for the dev questions that the samples answer, and for the others.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from nongda.documents.clean import clean
 from nongda.documents.parse import parse_file
 from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
+from nongda.evaluation.dataset import GoldQuestion, load_questions
 from nongda.index.ingest import PassageEmbedder
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import clause_spans, has_words, sentence_spans
@@ -117,10 +117,12 @@ def _support(clause: str, evidence: Sequence[ScoredEvidence], embedder: QueryEmb
     return found[0].score if found else 0.0
 
 
-def relevance_cut(path: Path, nearest: Callable[[str], float]) -> Cut:
-    """Measure the nearest passage of answerable and unanswerable questions; both mistakes cost the same."""
-    questions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    scores = [(q["answerable"], nearest(q["question"])) for q in questions]
+def relevance_cut(questions: Sequence[GoldQuestion], nearest: Callable[[str], float]) -> Cut:
+    """Measure the nearest passage of answerable and unanswerable questions; both mistakes cost the same.
+
+    Questions that lean on a conversation are left out: `nearest` does not know it.
+    """
+    scores = [(q.answerable, nearest(q.question)) for q in questions if not q.history]
     cut = best_cut("answer.relevance_cut", [s for a, s in scores if a], [s for a, s in scores if not a])
     return replace(cut, value=round(cut.value, 3))
 
@@ -134,5 +136,5 @@ def calibrate(engine: Engine, root: Path = ROOT) -> Iterator[str]:
         raise UsageError("知识库里没有示例资料，无法校准：请先运行 setup 命令")
     sample = [found[i] for i in sorted(found)][:: max(1, len(found) // _MOST_CHUNKS)]
     yield explain(cite_threshold(sample, engine.embedder, engine.lexicon), "分句与它自己的段落", "分句与别的资料里最像的句子")
-    questions = root / "assets" / "gold" / "calibration.jsonl"
+    questions = load_questions(root / "assets" / "gold", ["dev"])
     yield explain(relevance_cut(questions, engine.nearest), "资料能回答的问题", "资料不能回答的问题")

@@ -16,6 +16,7 @@ from nongda.console import show_adding
 from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
 from nongda.evaluation import admission, beir, dataset, sheet
+from nongda.evaluation.calibrate import explain, relevance_cut
 from nongda.evaluation.report import MAIN, Report, compare, load_runs, sample, write_report
 from nongda.evaluation.runner import GoldScorer, Record, describe, read_run, run
 from nongda.evaluation.values import Values
@@ -93,6 +94,20 @@ def plan_questions(plan: Plan) -> list[dataset.GoldQuestion]:
 
 def _bar(items: Iterable[T], total: int, name: str) -> Iterator[T]:
     yield from tqdm(items, total=total, desc=name, unit="题", disable=None)
+
+
+def measure_cuts(engine: Engine, plan: Plan) -> None:
+    """Print the relevance cut of every system of the plan, measured on the dev questions."""
+    parts = share(engine, generate=False)
+    questions = [question for question in dataset.load_questions(GOLD, ["dev"]) if not question.history]
+    for variant in plan.variants:
+        system = System(variant, parts, CORPUS, plan.out)
+        try:
+            show_adding(system.prepare(), quiet=True)
+            cut = relevance_cut(questions, system.engine.nearest)
+        finally:
+            system.close()
+        click.echo(explain(cut, f"{variant.name} 资料能回答的问题", "资料不能回答的问题"))
 
 
 def check_gold(engine: Engine) -> list[str]:

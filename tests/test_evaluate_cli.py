@@ -1,0 +1,100 @@
+"""The commands `evaluate` and `compare` from the outside, over a small corpus and without weights."""
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+from gold_world import gold_line, parts, questions, write_corpus
+
+from nongda.engine import ROOT
+from nongda.errors import UsageError
+from nongda.evaluate_cli import compare, evaluate
+from nongda.evaluation import commands
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """Gold questions, ablations and documents of the small world in the product's places."""
+    write_corpus(tmp_path / "corpus")
+    gold = tmp_path / "gold"
+    (gold / "dev").mkdir(parents=True)
+    (gold / "dev" / "topic.jsonl").write_text("\n".join(map(gold_line, questions())), encoding="utf-8")
+    documents = [p.relative_to(tmp_path / "corpus").as_posix() for p in sorted((tmp_path / "corpus").rglob("*.md"))]
+    (gold / "families.toml").write_text(
+        f'[all]\nsplit = "dev"\ntopic = "topic"\ndocuments = {json.dumps(documents, ensure_ascii=False)}\n', encoding="utf-8")
+    (gold / "ablations.toml").write_text(
+        '[full]\nabout = "all"\nreranker = "words"\n\n[k1]\nabout = "one"\nreranker = "words"\n'
+        "settings = { search = { keep = 1 } }\n", encoding="utf-8")
+    monkeypatch.setattr(commands, "CORPUS", tmp_path / "corpus")
+    monkeypatch.setattr(commands, "GOLD", gold)
+    monkeypatch.setattr(commands, "share", lambda engine, generate: parts())
+    return tmp_path
+
+
+def invoke(world, *options):
+    arguments = ["--data", str(world / "data"), "--out", str(world / "out"), "--no-generate", *options]
+    return CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
+
+
+def test_systems_run_report_and_sheet_follow_each_other(world):
+    result = invoke(world, "--variants", "full,k1")
+    assert result.exit_code == 0
+    assert "full: citation_f1" in result.output and "k1: citation_f1" in result.output
+    runs = world / "out" / "dev-quoted"
+    assert len((runs / "full.jsonl").read_text(encoding="utf-8").splitlines()) == len(questions())
+    remarks = world / "remarks.md"
+    remarks.write_text("What it says.", encoding="utf-8")
+    assert invoke(world, "--report", str(world / "report"), "--remarks", str(remarks)).exit_code == 0
+    text = (world / "report" / "report.md").read_text(encoding="utf-8")
+    assert "What it says." in text and "| `k1`" not in text and "12 answerable" in text
+    sheet = world / "sheet.xlsx"
+    assert "对照表" in invoke(world, "--variants", "full,k1", "--sheet", str(sheet)).output
+    assert sheet.exists() and sheet.with_suffix(".key.json").exists()
+    result = CliRunner().invoke(compare, [str(runs / "full.jsonl"), str(runs / "k1.jsonl")])
+    assert "12 题" in result.output and "citation_f1" in result.output
+
+
+def test_a_limit_takes_the_first_questions_of_every_topic(world):
+    invoke(world, "--limit", "2")
+    records = [json.loads(line) for line in (world / "out" / "dev-quoted" / "full.jsonl").read_text("utf-8").splitlines()]
+    assert [record["id"] for record in records] == ["q00", "q01"]
+
+
+def test_fresh_starts_again(world):
+    invoke(world, "--limit", "1")
+    path = world / "out" / "dev-quoted" / "full.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"version": "', '"version": "x'), encoding="utf-8")
+    with pytest.raises(UsageError, match="--fresh"):
+        invoke(world, "--limit", "1")
+    assert invoke(world, "--limit", "1", "--fresh").exit_code == 0
+
+
+def test_the_cut_of_every_system_is_measured_on_dev(world):
+    more = dict(json.loads(gold_line(questions()[0])), id="u", kind="unanswerable", answerable=False, evidence=[], must=[],
+                must_not=[], question="香蕉套袋用什么颜色的纸")
+    with (world / "gold" / "dev" / "topic.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps(more, ensure_ascii=False))
+    output = invoke(world, "--cuts").output
+    assert "answer.relevance_cut = " in output and "full 资料能回答的问题: n=12" in output
+
+
+def test_a_small_gold_set_does_not_pass_the_check(world):
+    (world / "gold" / "test").mkdir()
+    shutil.copy(world / "gold" / "dev" / "topic.jsonl", world / "gold" / "test" / "topic.jsonl")
+    result = invoke(world, "--check")
+    assert result.exit_code == 1
+    assert "q00: used 2 times" in result.output and "belongs to the other side" in result.output
+
+
+def test_wrong_use_is_named(world):
+    with pytest.raises(UsageError, match="没有名为 tea 的系统：可用的有 full、k1"):
+        invoke(world, "--variants", "tea")
+    with pytest.raises(UsageError, match="--key"):
+        invoke(world, "--score-sheet", str(world / "a.xlsx"))
+    with pytest.raises(UsageError, match="先运行 evaluate"):
+        invoke(world, "--sheet", str(world / "a.xlsx"))
+
+
+def test_the_delivered_gold_folder_is_the_one_that_is_used():
+    assert commands.GOLD == ROOT / "assets" / "gold" and commands.CORPUS == ROOT / "assets" / "corpus"
