@@ -50,6 +50,7 @@ def test_a_row_holds_the_numbers_whose_unit_stands_in_the_header():
     assert VALUES.stands_in_row("75克", "| 0.5% | 75 | 80 |")
     assert not VALUES.stands_in_row("75克", "| 0.5% | 175 | 80 |")
     assert not VALUES.stands_in_row("75克", "用量为75")
+    assert not VALUES.stands_in_row("不能|不宜", "| 0.5% | 75 |")
 
 
 def test_a_broken_table_of_units_is_named(tmp_path):

@@ -46,9 +46,8 @@ class Values:
     def stands_in_row(self, value: str, quote: str) -> bool:
         """Tell whether a table row holds the value's numbers; their unit stands in the table's header."""
         bare = [(q.low, q.high) for q in self._units.quantities(quote)]
-        return "|" in quote and any(
-            all((q.low, q.high) in bare for q in self.quantities(one)) for one in value.split(ALTERNATIVES)
-        )
+        wanted = [self.quantities(one) for one in value.split(ALTERNATIVES)]
+        return "|" in quote and any(all((q.low, q.high) in bare for q in found) for found in wanted if found)
 
     def holds(self, text: str, value: str) -> bool:
         """Tell whether the text holds one alternative of the value: all its quantities, or the words themselves."""
