@@ -76,6 +76,7 @@ def test_the_cut_of_every_system_is_measured_on_dev(world):
     with (world / "gold" / "dev" / "topic.jsonl").open("a", encoding="utf-8") as file:
         file.write("\n" + json.dumps(more, ensure_ascii=False))
     output = invoke(world, "--cuts").output
+    assert "保留 100.0% 资料能回答的问题时" in output
     assert "answer.relevance_cut = " in output and "full 资料能回答的问题: n=12" in output
 
 

@@ -55,7 +55,7 @@ def test_a_refusal_of_an_answerable_question_is_wrong_and_scores_no_citation():
     refused = Outcome("未找到", True, (), (), {})
     assert (value(refused, "citation_f1"), value(refused, "correct"), value(refused, "wrongly_refused")) == (0, 0, 1)
     assert value(refused, "refusal_precision") == 0
-    assert value(refused, "wrong_number") is None
+    assert value(refused, "wrong_number") == 0
     assert value(refused, "refusal_recall") is None
 
 

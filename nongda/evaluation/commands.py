@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+import numpy as np
 from tqdm import tqdm
 
 from nongda.console import show_adding
@@ -97,8 +98,13 @@ def _bar(items: Iterable[T], total: int, name: str) -> Iterator[T]:
 
 
 def measure_cuts(engine: Engine, plan: Plan) -> None:
-    """Print the relevance cut of every system of the plan, measured on the dev questions."""
+    """Print the relevance cut of every system of the plan, measured on the dev questions.
+
+    Another reranker has other scores: the cut that keeps as many answerable questions as the first system's cut in
+    use makes the comparison one of ranking, not of refusing.
+    """
     parts = share(engine, generate=False)
+    kept: float | None = None
     questions = [question for question in dataset.load_questions(GOLD, ["dev"]) if not question.history]
     for variant in plan.variants:
         system = System(variant, parts, CORPUS, plan.out)
@@ -108,6 +114,9 @@ def measure_cuts(engine: Engine, plan: Plan) -> None:
         finally:
             system.close()
         click.echo(explain(cut, f"{variant.name} 资料能回答的问题", "资料不能回答的问题"))
+        if kept is None:
+            kept = float((cut.above >= system.settings.answer.relevance_cut).mean())
+        click.echo(f"  保留 {kept:.1%} 资料能回答的问题时: {np.quantile(cut.above, 1 - kept, method='lower'):.3f}")
 
 
 def check_gold(engine: Engine) -> list[str]:

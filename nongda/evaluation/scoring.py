@@ -79,17 +79,16 @@ def _retrieval(outcome: Outcome, evidence: Sequence[frozenset[str]]) -> Metrics:
 
 def _values(question: GoldQuestion, outcome: Outcome, values: Values) -> Metrics:
     held = [values.holds(outcome.text, value) for value in question.must]
-    wrong = [value for value in question.must_not if values.holds(outcome.text, value)]
+    wrong = [value for value in question.must_not if values.holds(outcome.text, value) and not outcome.refused]
     wrong_number = any(values.is_number(value) for value in wrong)
     numeric = float(any(values.is_number(value) for value in question.must))
-    answered = float(not outcome.refused)
     right = float(all(held) and not wrong and not outcome.refused)
     return {
         "completeness": (sum(held) / len(held), 1.0),
         "correct": (right, 1.0),
         "numeric_accuracy": (right * numeric, numeric),
-        "wrong_number": (float(wrong_number) * answered, answered),
-        "wrong_name": (float(bool(wrong) and not wrong_number) * answered, answered),
+        "wrong_number": (float(wrong_number), 1.0),
+        "wrong_name": (float(bool(wrong) and not wrong_number), 1.0),
     }
 
 
@@ -98,7 +97,7 @@ def _subject(question: GoldQuestion, outcome: Outcome, evidence: Sequence[frozen
     """A wrong subject: words of another crop are cited. Documents of no crop ("") are never wrong."""
     right = {crops.get(doc, "") for piece in evidence for doc in _documents(piece)} | {""}
     cited = {crops.get(doc, "") for doc in _documents(outcome.cited)}
-    return {"wrong_subject": (float(bool(cited - right)), float(not outcome.refused))}
+    return {"wrong_subject": (float(bool(cited - right)), 1.0)}
 
 
 def error_kind(cited: Sequence[str], evidence: Sequence[frozenset[str]]) -> str:
