@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from nongda.answer.answerer import Answerer
-from nongda.answer.retrieve import Indexes, Mode, retrieve
+from nongda.answer.retrieve import Indexes, Mode, QueryEmbedder, retrieve
 from nongda.answer.select import relevance, relevant
 from nongda.answer.understand import understand
 from nongda.errors import NongDaError, SettingsError, WeightsError
@@ -28,7 +28,7 @@ from nongda.models.fetch import locate
 from nongda.models.generate import LlamaGenerator, LockedGenerator
 from nongda.models.hardware import check_cpu, memory, physical_cores
 from nongda.models.manifest import Manifest, Model, load_manifest
-from nongda.models.rerank import LateInteraction, Reranker
+from nongda.models.rerank import LateInteraction, Reranker, TokenEmbedder
 from nongda.records import AddEvent, Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
 from nongda.settings import Settings
 
@@ -38,11 +38,15 @@ _PROFILES_BEST_FIRST = ("high", "standard", "lite")
 _SPARE_MEMORY = 1_500_000_000  # bytes beside the model file: context, embedder, page
 
 
+class TextEmbedder(PassageEmbedder, QueryEmbedder, TokenEmbedder, Protocol):
+    """An embedding model for documents, questions and single tokens."""
+
+
 @dataclass(frozen=True)
 class Models:
     """The models of an engine but for the language model; engines that differ in something else share them."""
 
-    embedder: Embedder
+    embedder: TextEmbedder
     splitter: PassageEmbedder | None  # says where chunks end; None: windows of fixed length
     reranker: Reranker | None
 
@@ -105,7 +109,7 @@ class Engine:
         return self._lexicon
 
     @property
-    def embedder(self) -> Embedder:
+    def embedder(self) -> TextEmbedder:
         """The embedder in use, loaded when first asked for."""
         return self._load_models().embedder
 

@@ -6,12 +6,15 @@ import json
 import numpy as np
 import pytest
 from gold_world import families, make_system, questions, real_values, write_corpus
+from weights import lite
 
-from nongda.engine import ROOT
+from nongda.engine import ROOT, Engine
 from nongda.errors import GenerationError, UsageError
 from nongda.evaluation.report import compare
 from nongda.evaluation.runner import GoldScorer, describe, read_run, run
+from nongda.evaluation.variants import System, Variant, share
 from nongda.records import Answer, Stage
+from nongda.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +136,22 @@ def test_a_broken_stage_is_significantly_worse_in_its_own_metric(world, tmp_path
     untouched = "citation_f1" if metric == "mrr@10" else "mrr@10"
     same = next(r for r in compare(sound, worse, seed=1) if r["metric"] == untouched)
     assert same["difference"] == 0 and not same["significant"]
+
+
+def test_real_weights_answer_cite_and_score(tmp_path):
+    """The whole path with the small models: embedding, reranking, writing, scoring."""
+    lite("embedder"), lite("generator")
+    write_corpus(tmp_path / "corpus")
+    engine = Engine.open(Settings(), tmp_path / "data", "lite")
+    system = System(Variant("full"), share(engine, generate=True), tmp_path / "corpus", tmp_path / "work")
+    list(system.prepare())
+    scorer = GoldScorer(system, tmp_path / "corpus", families(), real_values())
+    made_by = describe(system, tmp_path / "corpus", ROOT / "models" / "weights", True, "app.py evaluate")
+    found = list(run(system, questions()[1:3], scorer, tmp_path / "full.jsonl", made_by))
+    system.close()
+    engine.close()
+    assert any(name.endswith(".gguf") for name in made_by["models"]) and len(made_by["models"]) == 3
+    for record in found:
+        assert record["evidence"][0][0] in record["ranking"][:3]
+        assert record["metrics"]["correct"] == [1, 1] and record["metrics"]["citation_recall"] == [1, 1]
+        assert record["timings"]["generate"] > 0

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongda.answer.retrieve import fuse
+from nongda.engine import TextEmbedder
 from nongda.errors import UsageError
 from nongda.evaluation.metrics import ndcg, recall, reciprocal_rank
 from nongda.index.lexical import LexicalIndex
 from nongda.language.lexicon import Lexicon
-from nongda.models.embed import Embedder
 from nongda.models.rerank import Reranker
 from nongda.records import Hit
 from nongda.settings import SearchSettings
@@ -64,7 +64,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 class BeirRetriever:
     """All passages of a set, indexed in memory."""
 
-    def __init__(self, data: RetrievalSet, lexicon: Lexicon, embedder: Embedder, reranker: Reranker,
+    def __init__(self, data: RetrievalSet, lexicon: Lexicon, embedder: TextEmbedder, reranker: Reranker,
                  settings: SearchSettings) -> None:
         self._lexicon, self._embedder, self._reranker, self._settings = lexicon, embedder, reranker, settings
         self._ids = list(data.passages)

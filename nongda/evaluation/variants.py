@@ -9,9 +9,12 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from nongda.engine import ROOT, Engine, Models
+import numpy as np
+from numpy.typing import NDArray
+
+from nongda.engine import ROOT, Engine, Models, TextEmbedder
 from nongda.errors import UsageError
 from nongda.evaluation.baselines import PairEmbedder, SimpleRag, WordReranker
 from nongda.index.ingest import PassageEmbedder
@@ -65,11 +68,45 @@ class Parts:
     root: Path = ROOT
 
 
+class RememberingEmbedder:
+    """An embedder that embeds no sentence twice: systems that differ in one stage meet the same ones again."""
+
+    def __init__(self, embedder: TextEmbedder) -> None:
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self._embedder = embedder
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) float32, L2-normalised."""
+        return self._embedder.embed_passages(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) float32, L2-normalised."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            self._known.update(zip(missing, self._embedder.embed_queries(missing), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+    def token_vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[NDArray[np.float32]]:
+        """Return one (tokens, dimension) array a text."""
+        return self._embedder.token_vectors(texts, kind)
+
+
 def share(engine: Engine, generate: bool) -> Parts:
-    """Load the models of an engine for the variants; without `generate` no language model."""
-    late = LateInteraction(engine.models.embedder, _CACHED_PASSAGES)
-    models = dataclasses.replace(engine.models, reranker=late)
-    return Parts(engine.settings, models, engine.generator if generate else None)
+    """Load the models of an engine for the variants; without `generate` no language model.
+
+    Then times are not the point, and what was embedded once is kept; with it everything is as the reader has it.
+    Raises UsageError when there is no room for the language model.
+    """
+    models = engine.models
+    if generate:
+        generator = engine.generator
+        if generator is None:
+            raise UsageError("内存不够，装不下语言模型：请关闭其他程序，或用 --profile lite，或加 --no-generate")
+        return Parts(engine.settings, models, generator)
+    embedder = RememberingEmbedder(models.embedder)
+    late = LateInteraction(embedder, _CACHED_PASSAGES)
+    return Parts(engine.settings, Models(embedder, embedder, late), None)
 
 
 class System:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,6 @@ import onnxruntime
 from tokenizers import Encoding, Tokenizer
 
 from nongda.errors import WeightsError
-from nongda.models.embed import Embedder
 from nongda.models.onnx import (
     MODEL_FILE,
     TOKENIZER_FILE,
@@ -26,6 +25,16 @@ from nongda.models.onnx import (
 Scores = npt.NDArray[np.float32]
 CACHED_PASSAGES = 256  # about 50 MB for chunks of 300 characters
 WINDOW_OVERLAP = 0.25  # of a window, so that a sentence cut by one window is whole in the next
+
+
+class TokenEmbedder(Protocol):
+    """What late interaction needs of an embedding model."""
+
+    name: str
+
+    def token_vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[Scores]:
+        """Return one (tokens, dimension) float32 array a text, each row L2-normalised."""
+        ...
 
 
 class Reranker(Protocol):
@@ -45,7 +54,7 @@ class LateInteraction:
     """
 
     def __init__(
-        self, embedder: Embedder, cache_size: int = CACHED_PASSAGES, passage_share: float = 0.0
+        self, embedder: TokenEmbedder, cache_size: int = CACHED_PASSAGES, passage_share: float = 0.0
     ) -> None:
         self.name = f"late-interaction ({embedder.name})"
         self._embedder = embedder
