@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -41,24 +42,19 @@ def evaluate(engine: Engine, split: str, variants: str, no_generate: bool, out: 
 
     plan = commands.Plan(commands.chosen_variants(variants), split, not no_generate,
                          out or engine.data_dir / "evaluation", limit, fresh)
-    if check:
-        problems = commands.check_gold(engine)
-        click.echo("\n".join(problems) or "题集合格")
-        if problems:
-            raise SystemExit(1)
-    elif cuts:
-        commands.measure_cuts(engine, plan)
-    elif score_sheet:
-        if key is None:
-            raise UsageError("统计评判表需要对照表：请用 --key 给出制表时写下的 .key.json 文件")
-        commands.score_sheets(score_sheet, key)
-    elif sheet is not None:
-        commands.make_sheet(plan, sheet, seed, most)
-    elif report is not None:
-        commands.make_report(plan, report, remarks, seed)
-    elif beir:
-        for folder in beir:
-            commands.run_beir(engine, folder, plan.out)
+    works: dict[str, tuple[object, Callable[[], None]]] = {
+        "--check": (check, lambda: commands.show_gold_problems(engine)),
+        "--cuts": (cuts, lambda: commands.measure_cuts(engine, plan)),
+        "--beir": (beir, lambda: commands.run_beirs(engine, beir, plan.out)),
+        "--report": (report, lambda: commands.make_report(plan, report or Path(), remarks, seed)),
+        "--sheet": (sheet, lambda: commands.make_sheet(plan, sheet or Path(), seed, most)),
+        "--score-sheet": (score_sheet, lambda: commands.score_sheets(score_sheet, key)),
+    }
+    asked = [name for name, (value, _) in works.items() if value]
+    if len(asked) > 1:
+        raise UsageError(f"{'、'.join(asked)} 一次只能用一个：请分开运行")
+    if asked:
+        works[asked[0]][1]()
     else:
         commands.run_all(engine, plan)
 

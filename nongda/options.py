@@ -1,4 +1,4 @@
-"""Options that every command takes: the data folder and the profile."""
+"""Options of the commands that use a knowledge base: the data folder and the profile."""
 
 from __future__ import annotations
 

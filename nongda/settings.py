@@ -52,6 +52,11 @@ class SearchSettings:
     hnsw_m: int = 32
     hnsw_ef_construction: int = 128
 
+    def __post_init__(self) -> None:
+        """Raise SettingsError when nothing would be searched."""
+        if not self.bm25_weight and not self.dense_weight:
+            raise SettingsError("设置里 search.bm25_weight 和 search.dense_weight 都是 0，什么也检索不到：请至少改一项")
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 from gold_world import families, questions, real_values, write_corpus
 
-from nongda.engine import ROOT
 from nongda.evaluation.admission import Balance, problems, read_corpus
-from nongda.evaluation.dataset import GoldEvidence, Passage, load_families, load_questions
+from nongda.evaluation.commands import gold_problems
+from nongda.evaluation.dataset import GoldEvidence, Passage
 from nongda.records import Turn
 
 VALUES = real_values()
@@ -36,22 +36,23 @@ def evidence(doc=QUOTE.doc, quote=QUOTE.quote):
 
 
 BROKEN = {
-    "stands in no family": None,
-    "not in": {"evidence": (evidence(quote="咖啡灌溉工作每隔4天检查一次"),)},
-    "no document": {"evidence": (evidence(doc="咖啡/99.md"),)},
-    "other side": {"split": "test"},
-    "a quote of 5": {"evidence": (evidence(quote="每隔3天检"),)},
-    "4 pieces": {"evidence": (evidence(),) * 4},
-    "0 pieces": {"evidence": ()},
-    "must is empty": {"must": ()},
-    "does not stand in the evidence": {"must": ("5天",)},
-    "stands in the evidence": {"must_not": ("3天",)},
-    "both must and must_not": {"must": ("检查",), "must_not": ("检查",)},
-    "is not one of": {"kind": "easy"},
-    "go together": {"history": (Turn("user", "咖啡怎么灌溉"),)},
-    "unanswerable question": {"answerable": False},
-    "belongs to no family": {"topic": "tea"},
-    "copies": {"question": "请问咖啡灌溉工作每隔3天检查一次。这一段是为了让段落足够长吗"},
+    "不属于任何一组：": None,
+    "里没有“": {"evidence": (evidence(quote="咖啡灌溉工作每隔4天检查一次"),)},
+    "没有资料": {"evidence": (evidence(doc="咖啡/99.md"),)},
+    "属于另一边": {"split": "test"},
+    "引文长 5 字": {"evidence": (evidence(quote="每隔3天检"),)},
+    "有 4 条证据": {"evidence": (evidence(),) * 4},
+    "有 0 条证据": {"evidence": ()},
+    "must 是空的": {"must": ()},
+    "在证据里找不到": {"must": ("5天",)},
+    "就在证据里": {"must_not": ("3天",)},
+    "must_not 是空的": {"must_not": ()},
+    "既是 must 又是": {"must": ("检查",), "must_not": ("检查",)},
+    "不认识": {"kind": "easy"},
+    "follow_up 要有": {"history": (Turn("user", "咖啡怎么灌溉"),)},
+    "不能回答的题": {"answerable": False},
+    "不属于任何一组资料": {"topic": "tea"},
+    "照抄": {"question": "请问咖啡灌溉工作每隔3天检查一次。这一段是为了让段落足够长吗"},
 }  # fmt: skip
 
 
@@ -66,19 +67,22 @@ def test_a_broken_rule_is_named(corpus, words):
 
 def test_near_duplicates_and_repeated_ids_are_named(corpus):
     twin = dataclasses.replace(FIRST, id="other", question=FIRST.question + "呢")
-    assert "near duplicates" in of(corpus, FIRST, twin)
-    assert "used 2 times" in of(corpus, FIRST, dataclasses.replace(questions()[5], id=FIRST.id))
+    assert "几乎一样" in of(corpus, FIRST, twin)
+    assert "用了 2 次" in of(corpus, FIRST, dataclasses.replace(questions()[5], id=FIRST.id))
+
+
+def test_families_name_each_document_once_and_only_those_there_are(corpus):
+    names = families()[0].documents
+    twice = [dataclasses.replace(families()[0], documents=(*names, names[0], "咖啡/99.md"))]
+    found = "\n".join(problems(questions(), twice, corpus, VALUES, NO_BALANCE))
+    assert f"{names[0]} 没有这份资料，或写了不止一次" in found and "咖啡/99.md 没有这份资料" in found
 
 
 def test_a_small_or_lopsided_set_is_not_admitted(corpus):
     found = of(corpus, *questions(), balance=Balance(topics=frozenset({"topic"})))
-    for words in ("answerable: 12", "unanswerable: 0", "topic topic: 12", "kind multi: 0", "split test: 0"):
+    for words in ("answerable: 只有 12", "unanswerable: 只有 0", "topic topic: 只有 12", "kind multi: 只有 0", "split test: 只有 0"):
         assert words in found
 
 
 def test_the_gold_set_of_the_product_is_admitted():
-    folder, gold = ROOT / "assets" / "corpus", ROOT / "assets" / "gold"
-    documents = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.md"))]
-    balance = Balance(topics=frozenset(family.topic for family in load_families(gold)))
-    found = problems(load_questions(gold), load_families(gold), read_corpus(folder, documents), VALUES, balance)
-    assert found == []
+    assert gold_problems(VALUES) == []

@@ -24,8 +24,8 @@ def test_groups_that_overlap_are_cut_where_fewest_are_wrong():
 def test_a_choice_is_explained_with_sizes_medians_and_shares():
     words = explain(best_cut("answer.x", [0.9, 0.8], [0.2, 0.4]), "好", "坏")
     assert words.splitlines()[0] == "answer.x = 0.600"
-    assert "好: n=2 median 0.850, at or over the cut 100.0%" in words
-    assert "坏: n=2 median 0.300, under the cut 100.0%" in words
+    assert "好：2 个，中位数 0.850，不低于该值的占 100.0%" in words
+    assert "坏：2 个，中位数 0.300，低于该值的占 100.0%" in words
 
 
 def test_sentences_across_a_heading_are_told_from_neighbours(tmp_path):

@@ -40,7 +40,7 @@ def test_a_question_is_read_with_its_side_topic_and_evidence(tmp_path):
 
 
 @pytest.mark.parametrize(("line", "words"), [
-    ("{broken", "第 2 行"), ({**LINE, "musts": []}, "musts"), ({"id": "q"}, "kind"), ("[1]", "第 2 行"),
+    ("{broken", "第 2 行"), ({**LINE, "musts": []}, "musts"), ({"id": "q"}, "kind"), ("[1]", "第 2 行"), ({**LINE, "must": "3天"}, "列表"),
 ])  # fmt: skip
 def test_a_bad_line_is_named(tmp_path, line, words):
     write(tmp_path, LINE, line)

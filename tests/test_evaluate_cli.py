@@ -1,16 +1,23 @@
 """The commands `evaluate` and `compare` from the outside, over a small corpus and without weights."""
 
+import io
 import json
 import shutil
 
 import pytest
 from click.testing import CliRunner
-from gold_world import gold_line, parts, questions, write_corpus
+from conftest import HashEmbedder
+from gold_world import gold_line, parts, questions, real_values, write_corpus
+from openpyxl import load_workbook
+from test_beir import write as write_set
 
-from nongda.engine import ROOT
+from nongda.engine import Engine
 from nongda.errors import UsageError
 from nongda.evaluate_cli import compare, evaluate
 from nongda.evaluation import commands
+from nongda.evaluation.baselines import WordReranker
+
+LEXICON = real_values()._lexicon
 
 
 @pytest.fixture
@@ -77,7 +84,7 @@ def test_the_cut_of_every_system_is_measured_on_dev(world):
         file.write("\n" + json.dumps(more, ensure_ascii=False))
     output = invoke(world, "--cuts").output
     assert "保留 100.0% 资料能回答的问题时" in output
-    assert "answer.relevance_cut = " in output and "full 资料能回答的问题: n=12" in output
+    assert "answer.relevance_cut = " in output and "full 资料能回答的问题：12 个" in output
 
 
 def test_a_small_gold_set_does_not_pass_the_check(world):
@@ -85,17 +92,45 @@ def test_a_small_gold_set_does_not_pass_the_check(world):
     shutil.copy(world / "gold" / "dev" / "topic.jsonl", world / "gold" / "test" / "topic.jsonl")
     result = invoke(world, "--check")
     assert result.exit_code == 1
-    assert "q00: used 2 times" in result.output and "belongs to the other side" in result.output
+    assert "q00: 编号用了 2 次" in result.output and "属于另一边" in result.output
 
 
 def test_wrong_use_is_named(world):
     with pytest.raises(UsageError, match="没有名为 tea 的系统：可用的有 full、k1"):
         invoke(world, "--variants", "tea")
+    with pytest.raises(UsageError, match="--check、--sheet 一次只能用一个"):
+        invoke(world, "--check", "--sheet", str(world / "a.xlsx"))
     with pytest.raises(UsageError, match="--key"):
         invoke(world, "--score-sheet", str(world / "a.xlsx"))
-    with pytest.raises(UsageError, match="先运行 evaluate"):
+    with pytest.raises(UsageError, match="还没有 full 的评测结果"):
         invoke(world, "--sheet", str(world / "a.xlsx"))
 
 
-def test_the_delivered_gold_folder_is_the_one_that_is_used():
-    assert commands.GOLD == ROOT / "assets" / "gold" and commands.CORPUS == ROOT / "assets" / "corpus"
+def test_a_report_of_scores_by_older_gold_is_not_written(world):
+    invoke(world)
+    path = world / "gold" / "dev" / "topic.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace('["3天"]', '["三天"]'), encoding="utf-8")
+    with pytest.raises(UsageError, match="full 的分数是旧的"):
+        invoke(world, "--report", str(world / "report"))
+    invoke(world)  # scores anew, asks nothing
+    assert invoke(world, "--report", str(world / "report")).exit_code == 0
+
+
+def test_judges_sheets_are_counted(world):
+    invoke(world, "--variants", "full")
+    sheet = world / "judge.xlsx"
+    invoke(world, "--sheet", str(sheet))
+    book = load_workbook(io.BytesIO(sheet.read_bytes()))
+    for row in book["评判"].iter_rows(min_row=2):
+        row[6].value = "a"
+    book.save(sheet)
+    output = invoke(world, "--score-sheet", str(sheet), "--key", str(sheet.with_suffix(".key.json"))).output
+    assert "judge  full  n=12  a 100.0%" in output
+
+
+def test_public_sets_are_measured(world, monkeypatch):
+    monkeypatch.setattr(Engine, "embedder", property(lambda engine: HashEmbedder()))
+    monkeypatch.setattr(commands, "LateInteraction", lambda embedder, size: WordReranker(LEXICON))
+    folder = write_set(world)
+    assert "hybrid+rerank" in invoke(world, "--beir", str(folder)).output
+    assert len((world / "out" / f"beir-{folder.name}.jsonl").read_text("utf-8").splitlines()) == 2

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from nongda.errors import UsageError
-from nongda.evaluation.report import Report, as_html, compare, load_runs, write_report
+from nongda.evaluation.pages import as_html
+from nongda.evaluation.report import Report, compare, load_runs, write_report
 from nongda.evaluation.scoring import METRICS
 
 
@@ -19,7 +20,7 @@ def record(number, f1, answerable=True, error="", refused=False):
         metrics |= {"refusal_recall": [float(refused), 1.0], "refusal_precision": [float(refused), float(refused)]}
     return {
         "id": f"q{number:02}", "split": "dev", "kind": "single" if number % 2 else "numeric", "topic": "rice",
-        "question": f"第{number}题|多久*喷*一次", "answerable": answerable, "refused": refused, "error": error,
+        "asked": "a", "failed": "", "question": f"第{number}题|多久*喷*一次", "answerable": answerable, "refused": refused, "error": error,
         "cited": ["aaaaaaaa#1"], "evidence": [["aaaaaaaa#2", "bbbbbbbb#1"]] if answerable else [], "metrics": metrics,
         "timings": {"dense": 0.5, "generate": 1.5, "first_token": 1.0, "total": 2.0 + number},
     }
@@ -29,14 +30,15 @@ FULL = [record(n, 1.0 if n else 0.5, error="" if n else "missing evidence") for 
 FULL.append(record(20, 0, answerable=False))
 WORSE = [record(n, 0.25, error="wrong chunk") for n in range(20)] + [record(20, 0, answerable=False, refused=True)]
 MADE = {"system": {"about": "as it is"}, "settings": {"search": {"keep": 5}}, "generate": True, "command": "app.py evaluate",
-        "version": "0", "python": "3", "machine": "Linux", "corpus": "c0ffee", "models": {"m.gguf": "abc"}}
+        "version": "0", "python": "3", "machine": "Linux", "corpus": "c0ffee", "domain": "d", "code": "c",
+        "packages": {"numpy": "2"}, "models": {"m.gguf": "abc"}}
 PUBLIC = {"agri": [{"id": f"q{n}", "systems": {s: dict.fromkeys(("ndcg@10", "mrr@10", "recall@5", "recall@20"), v)
                                               for s, v in (("bm25", 0.2), ("dense", 0.6), ("hybrid", 0.4),
                                                            ("hybrid+rerank", 0.7))}} for n in range(30)]}
 
 
 def report(remarks=""):
-    runs = {"full": FULL, "simple_rag": WORSE, "k1": WORSE, "k5": FULL}
+    runs = {"full": FULL, "simple_rag": WORSE, "k1": WORSE}
     return Report(runs, dict.fromkeys(runs, MADE), PUBLIC, remarks, seed=1)
 
 
@@ -47,6 +49,42 @@ def test_comparing_counts_shared_questions_and_finds_the_significant_difference(
     assert rows["citation_f1"]["b"] == 0.25
     assert rows["citation_f1"]["significant"] and rows["citation_f1"]["p"] < 0.01
     assert not rows["wrong_number"]["significant"]
+
+
+def test_a_system_that_was_asked_fewer_questions_is_compared_on_those_and_says_how_many():
+    text = Report({"full": FULL, "few": WORSE[:5]}, {"full": MADE, "few": MADE}, {}, "", 1).markdown()
+    row = next(line for line in text.splitlines() if line.startswith("| `few`"))
+    assert row.startswith("| `few` | as it is | 5 | 0.250 [") and "| -0.650 |" in row  # 0.9 on the five, not 0.975
+
+
+def test_p_values_of_the_table_are_adjusted_for_the_number_of_systems():
+    def p_of(others):
+        runs = {"full": FULL, **dict.fromkeys(others, WORSE)}
+        text = Report(runs, dict.fromkeys(runs, MADE), {}, "", 1).markdown()
+        return float(next(line for line in text.splitlines() if line.startswith("| `a`")).split(" | ")[5].rstrip(" *"))
+
+    assert p_of("abcd") == pytest.approx(4 * p_of("a"), rel=0.01)
+
+
+@pytest.mark.parametrize("key", ["corpus", "models", "generate", "domain", "version"])
+def test_runs_made_by_different_means_give_no_report(key):
+    with pytest.raises(UsageError, match=f"other.*{key}"):
+        Report({"full": FULL, "other": WORSE}, {"full": MADE, "other": {**MADE, key: "x"}}, {}, "", 1)
+
+
+def test_a_run_without_the_language_model_reports_no_times():
+    text = Report({"full": FULL}, {"full": {**MADE, "generate": False}}, {}, "", 1).markdown()
+    assert "## Time" not in text and "quotes only" in text
+
+
+def test_questions_that_failed_are_counted_in_the_open():
+    broken = [{**FULL[0], "failed": "模型出错"}, *FULL[1:]]
+    assert "1 questions failed and count as wrong." in Report({"full": broken}, {"full": MADE}, {}, "", 1).markdown()
+
+
+def test_records_of_something_else_cannot_be_compared():
+    with pytest.raises(UsageError, match="asked|metrics"):
+        compare([{"id": "q", "systems": {}}], FULL, 1)
 
 
 def test_runs_without_a_common_question_cannot_be_compared():

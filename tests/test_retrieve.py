@@ -65,6 +65,27 @@ def test_every_stage_reports_and_the_evidence_comes_with_fusion(world, lexicon, 
     assert stages[2].candidates[0].ranks == {"bm25": 1, "dense": 1}
 
 
+def test_the_whole_ranking_is_told_beyond_what_is_kept(world, lexicon, embedder):
+    stages = run("叶锈病的孢子", world, lexicon, embedder, settings=SearchSettings(keep=1))
+    assert len(stages[2].candidates) == 1
+    assert sorted(stages[2].ranking) == ["aaaaaaaa#0", "bbbbbbbb#0", "cccccccc#0"] == sorted(stages[-1].ranking)
+
+
+def test_weights_move_the_fused_order_as_worked_out_by_hand():
+    rankings = {"bm25": [Hit("a", 9.0), Hit("b", 8.0)], "dense": [Hit("b", 0.9), Hit("c", 0.8)]}
+    found = {hit.chunk_id: hit.score for hit in fuse(rankings, 60, {"bm25": 2.0, "dense": 0.5})}
+    assert found == pytest.approx({"a": 2 / 61, "b": 2 / 62 + 0.5 / 61, "c": 0.5 / 62})
+
+
+@pytest.mark.parametrize(("name", "other"), [("bm25", "dense"), ("dense", "bm25")])
+def test_a_weight_of_0_leaves_a_ranking_out_of_the_mix_but_not_out_of_its_own_mode(world, lexicon, embedder, name, other):
+    without = SearchSettings(**{f"{name}_weight": 0.0})
+    assert [s.name for s in run("叶锈病的孢子", world, lexicon, embedder, settings=without)] == [other, "fuse", "rerank"]
+    alone = run("叶锈病的孢子", world, lexicon, embedder, mode=name, settings=without)
+    assert [s.name for s in alone] == [name, "fuse", "rerank"]
+    assert alone[1].candidates[0].chunk.id == "aaaaaaaa#0" and alone[1].candidates[0].score > 0
+
+
 def test_the_reranker_decides_the_order(world, lexicon, embedder):
     stages = run("叶锈病的孢子", world, lexicon, embedder, Preferring("采收红果"))
     assert stages[-1].candidates[0].chunk.id == "cccccccc#0"

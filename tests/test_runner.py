@@ -9,7 +9,7 @@ from gold_world import families, make_system, questions, real_values, write_corp
 from weights import lite
 
 from nongda.engine import ROOT, Engine
-from nongda.errors import GenerationError, UsageError
+from nongda.errors import GenerationError, UsageError, WeightsError
 from nongda.evaluation.report import compare
 from nongda.evaluation.runner import GoldScorer, describe, read_run, run
 from nongda.evaluation.variants import System, Variant, share
@@ -38,6 +38,14 @@ class Counting:
         self.asked.append(question)
         for event in self.system.ask(question, history):
             yield self.change(event)
+
+
+class Failing:
+    """A system whose model fails."""
+
+    def ask(self, question, history):
+        raise GenerationError("模型出错")
+        yield
 
 
 def records(world, out, system=None, asked=None, made_by=None):
@@ -69,6 +77,60 @@ def test_a_killed_run_goes_on_where_it_stopped(world, tmp_path):
     assert [r["answer"] for r in read_run(out)] == [r["answer"] for r in whole]
 
 
+def test_a_run_of_fewer_questions_keeps_the_others_in_the_file(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    records(world, out)
+    counting = Counting(world[0])
+    assert len(records(world, out, counting, questions()[:2])) == 2
+    assert counting.asked == [] and len(read_run(out)) == len(questions())
+
+
+def test_a_run_killed_inside_a_character_goes_on(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    records(world, out, asked=questions()[:2])
+    data = out.read_bytes()
+    out.write_bytes(data[: data.rindex("咖啡".encode()) + 1])
+    counting = Counting(world[0])
+    records(world, out, counting, questions()[:2])
+    assert len(counting.asked) == 1 and len(read_run(out)) == 2
+
+
+def test_a_run_whose_description_is_gone_is_not_continued(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    records(world, out)
+    out.with_suffix(".json").unlink()
+    with pytest.raises(UsageError, match=r"full\.json "):
+        records(world, out)
+    assert len(read_run(out)) == len(questions())
+
+
+def test_answers_of_a_changed_program_are_not_mixed_with_old_ones_but_can_be_scored_anew(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    records(world, out, asked=questions()[:3])
+    changed = {**world[2], "code": "other"}
+    assert len(records(world, out, asked=questions()[:3], made_by=changed)) == 3
+    with pytest.raises(UsageError, match="还剩 9 题"):
+        records(world, out, made_by=changed)
+
+
+def test_what_failed_is_asked_again(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    records(world, out, Failing(), questions()[:1])
+    counting = Counting(world[0])
+    found = records(world, out, counting, questions()[:1])
+    assert len(counting.asked) == 1 and found[0]["failed"] == "" and len(read_run(out)) == 1
+
+
+def test_a_broken_installation_stops_the_run(world, tmp_path):
+    class Broken:
+        def ask(self, question, history):
+            raise WeightsError("缺少语言模型")
+            yield
+
+    with pytest.raises(WeightsError):
+        records(world, tmp_path / "full.jsonl", Broken(), questions()[:1])
+
+
 def test_a_question_in_new_words_is_asked_again_and_new_gold_is_scored_without_asking(world, tmp_path):
     out = tmp_path / "full.jsonl"
     records(world, out)
@@ -84,16 +146,12 @@ def test_a_question_in_new_words_is_asked_again_and_new_gold_is_scored_without_a
 def test_another_systems_run_is_not_continued(world, tmp_path):
     out = tmp_path / "full.jsonl"
     records(world, out)
-    with pytest.raises(UsageError, match=r"settings.*--fresh"):
-        records(world, out, made_by={**world[2], "settings": {"search": {"keep": 1}}})
+    for key in ("settings", "corpus", "domain", "models"):
+        with pytest.raises(UsageError, match=rf"{key}.*--fresh"):
+            records(world, out, made_by={**world[2], key: "other"})
 
 
 def test_a_question_that_fails_is_kept_as_a_wrong_answer(world, tmp_path):
-    class Failing:
-        def ask(self, question, history):
-            raise GenerationError("模型出错")
-            yield
-
     found = records(world, tmp_path / "full.jsonl", Failing(), questions()[:1])
     assert found[0]["failed"] == "模型出错"
     assert found[0]["metrics"]["correct"] == [0, 1] and found[0]["error"] == "no citation"

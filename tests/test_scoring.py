@@ -44,6 +44,21 @@ def test_anothers_number_is_a_wrong_number_and_anothers_name_a_wrong_name():
     assert (value(number, "wrong_number"), value(number, "correct"), value(number, "numeric_accuracy")) == (1, 0, 0)
     name = dataclasses.replace(RIGHT, text=RIGHT.text + "也可以用三唑酮。")
     assert (value(name, "wrong_number"), value(name, "wrong_name"), value(name, "correct")) == (0, 1, 0)
+    assert value(name, "numeric_accuracy") == 1  # a wrong name spoils no number
+
+
+def test_wrong_values_count_among_the_questions_that_have_one_to_fall_for():
+    none = dataclasses.replace(QUESTION, must_not=())
+    assert value(RIGHT, "wrong_number", none) is None and value(RIGHT, "wrong_name", none) is None
+    trap = GoldQuestion("u", "dev", "rice", "unanswerable", "水稻褐斑病隔几天喷药", False, must_not=("7天",))
+    assert score(trap, dataclasses.replace(RIGHT, text="隔7天"), [], CROPS, VALUES).metrics["wrong_number"] == (1, 1)
+    assert score(trap, Outcome("未找到", True, (), (), {}), [], CROPS, VALUES).metrics["wrong_number"] == (0, 1)
+
+
+def test_a_missing_name_spoils_no_number_and_a_question_without_time_counts_for_no_speed():
+    outcome = dataclasses.replace(RIGHT, text="每隔2～3周喷一次。", timings={})
+    assert (value(outcome, "numeric_accuracy"), value(outcome, "correct")) == (1, 0)
+    assert value(outcome, "seconds") is None
 
 
 @pytest.mark.parametrize(("cited", "wrong"), [("bbbbbbbb#1", 1), ("cccccccc#1", 0)])

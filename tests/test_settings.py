@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nongda.errors import SettingsError
-from nongda.settings import Settings, load_settings
+from nongda.settings import SearchSettings, Settings, load_settings, override
 
 
 def write(tmp_path, content):
@@ -84,3 +84,15 @@ def test_zero_overlap_and_all_layers_on_the_graphics_card_are_allowed(tmp_path):
 def test_a_folder_in_place_of_the_file_is_named(tmp_path):
     with pytest.raises(SettingsError, match="无法读取"):
         load_settings(tmp_path)
+
+
+def test_settings_that_would_search_nothing_are_refused():
+    with pytest.raises(SettingsError, match=r"bm25_weight.*dense_weight"):
+        SearchSettings(bm25_weight=0.0, dense_weight=0.0)
+
+
+def test_some_values_are_replaced_and_an_unknown_one_is_named():
+    changed = override(Settings(), {"search": {"keep": 2}, "threads": 3}, "here")
+    assert (changed.search.keep, changed.threads, changed.search.rrf_k) == (2, 3, Settings().search.rrf_k)
+    with pytest.raises(SettingsError, match=r"here.*search\.kept"):
+        override(Settings(), {"search": {"kept": 2}}, "here")

@@ -57,13 +57,23 @@ def test_labels_are_chosen_from_a_list_and_explained(tmp_path):
 def test_a_question_that_looks_like_a_formula_stays_text(tmp_path):
     path = tmp_path / "sheet.xlsx"
     write_sheet(RUNS, path, seed=1, most=6)
-    assert {row[2] for row in cells(path) if row[1] == "q1"} == {"'=1+1多久喷一次"}
+    book = load_workbook(io.BytesIO(path.read_bytes()))
+    found = [row[2] for row in book["评判"].iter_rows(min_row=2) if row[1].value == "q1"]
+    assert {(cell.value, cell.data_type) for cell in found} == {("=1+1多久喷一次", "s")}
+
+
+@pytest.mark.parametrize("answer", ["每隔3天[2]。", "每隔3天【2】。", "每隔3天[aaaaaaaa#1]。", "资料原文：每隔3天。",
+                                    "每隔3天。\n\n参考资料：[aaaaaaaa#1]", "每隔3\x07天。"])  # fmt: skip
+def test_nothing_in_an_answer_gives_its_system_away(tmp_path, answer):
+    path = tmp_path / "sheet.xlsx"
+    write_sheet({"full": [record("q2", answer)]}, path, seed=1, most=1)
+    assert cells(path)[0][4] == "每隔3天。"
 
 
 def test_a_filled_sheet_gives_each_system_its_labels(tmp_path):
     path = tmp_path / "judge.xlsx"
     key = write_sheet(RUNS, path, seed=2, most=6)
-    fill(path, lambda answer: "a" if "两三周" in answer else "D：错误")
+    fill(path, lambda answer: "Ａ" if "两三周" in answer else "D：错误")
     judge = read_sheet(path, key)
     assert len(judge.labels) == 12
     assert {label for (_, system), label in judge.labels.items() if system == "full"} == {"a"}
@@ -79,7 +89,7 @@ def test_two_judges_agree_as_worked_out_by_hand():
     assert "没有共同" in summarise([one, Judgement("丙", {("q9", "full"): "a"})])[-1]
 
 
-@pytest.mark.parametrize(("label", "words"), [("x", "第 2 行"), (None, "还没有标签")])
+@pytest.mark.parametrize(("label", "words"), [("x", "第 2 行"), ("c或d", "第 2 行"), ("basically", "第 2 行"), (None, "还没有标签")])
 def test_a_sheet_with_bad_or_no_labels_is_an_error(tmp_path, label, words):
     path = tmp_path / "sheet.xlsx"
     key = write_sheet(RUNS, path, seed=1, most=2)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from nongda.evaluation.stats import Sample, bootstrap, cohen_kappa, interval, permutation_p
+from nongda.evaluation.stats import Sample, bootstrap, cohen_kappa, holm, interval, permutation_p
 
 
 def means(values):
@@ -60,6 +60,17 @@ def test_false_alarms_are_as_rare_as_they_should_be():
     rng = np.random.default_rng(7)
     hits = sum(permutation_p(means(rng.random(30)), means(rng.random(30)), rng, 199) < 0.05 for _ in range(300))
     assert hits < 300 * 0.05 + 3 * np.sqrt(300 * 0.05 * 0.95)
+
+
+def test_a_shuffle_that_leaves_one_side_without_a_case_counts_as_extreme():
+    one, other = Sample.of([(1, 1), (0, 0)]), Sample.of([(0, 0), (0, 1)])  # one refusal each, one right and one wrong
+    assert permutation_p(one, other, np.random.default_rng(8), 999) == 1
+
+
+def test_p_values_are_adjusted_as_worked_out_by_hand():
+    # sorted .01 .02 .03 .5: times 4, 3, 2, 1, and never falling
+    assert holm([0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.06, 0.04, 0.5, 0.06])
+    assert holm([]) == [] and holm([0.9, 0.8]) == [1.0, 1.0]
 
 
 def test_a_paired_test_needs_the_same_questions():

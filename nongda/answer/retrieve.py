@@ -57,8 +57,10 @@ def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: 
         "dense": lambda: indexes.vectors.search(
             embedder.embed_queries([query.canonical])[0], settings.candidates),
     }
-    weights = _weights(settings)
-    chosen = {name: run for name, run in searches.items() if mode == name or (mode == "hybrid" and weights[name])}
+    weights: dict[str, float] = {mode: 1.0}
+    if mode == "hybrid":
+        weights = {"bm25": settings.bm25_weight, "dense": settings.dense_weight}
+    chosen = {name: run for name, run in searches.items() if weights.get(name)}
     rankings: dict[str, list[Hit]] = {}
     with ThreadPoolExecutor(max_workers=2) as pool:
         futures = {name: pool.submit(_timed, run) for name, run in chosen.items()}
@@ -66,7 +68,7 @@ def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: 
             rankings[name], seconds = future.result()
             yield Stage(name, seconds)
     started = time.perf_counter()
-    fused = candidates(rankings, indexes, settings)
+    fused = candidates(rankings, indexes, settings, weights)
     keep = settings.keep if keep is None else keep
     yield Stage("fuse", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
     started = time.perf_counter()
@@ -75,16 +77,13 @@ def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: 
     yield Stage("rerank", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
 
 
-def _weights(settings: SearchSettings) -> dict[str, float]:
-    return {"bm25": settings.bm25_weight, "dense": settings.dense_weight}
-
-
 def _timed(run: Callable[[], list[Hit]]) -> tuple[list[Hit], float]:
     started = time.perf_counter()
     return run(), time.perf_counter() - started
 
 
-def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings: SearchSettings) -> list[Candidate]:
+def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings: SearchSettings,
+               weights: Mapping[str, float] | None = None) -> list[Candidate]:
     """Fuse rankings into at most `settings.candidates` candidates, the same text of one source only once."""
     ranks: dict[str, dict[str, int]] = {}
     scores: dict[str, dict[str, float]] = {}
@@ -94,7 +93,7 @@ def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings
             scores.setdefault(hit.chunk_id, {})[name] = hit.score
     found: list[Candidate] = []
     seen: set[tuple[str, str]] = set()
-    for hit in fuse(rankings, settings.rrf_k, _weights(settings)):
+    for hit in fuse(rankings, settings.rrf_k, weights):
         chunk = indexes.chunk(hit.chunk_id)
         document = chunk and indexes.documents.get(chunk.doc_id)
         if chunk is None or not document or (document.source, chunk.text) in seen:

@@ -21,7 +21,7 @@ from nongda.records import Answer, Candidate, Event, Stage, Turn
 _PAIR_DIMENSION = 256
 _SIMPLE_PROMPT = "请只根据下面编号的资料回答问题，每句话后面用方括号注明所依据资料的编号，如[1]。资料里没有答案就说“资料中没有”。"
 _CITED = re.compile(r"[\[【](\d+)[\]】]")
-_REFUSES = re.compile(r"资料(?:中|里)?(?:没有|未)|无法回答|没有找到")
+_REFUSES = re.compile(r"资料中?里?[，,]?(?:都|并)?(?:没有|未)|没有相关(?:信息|内容|资料)|无法回答|没有找到")
 
 
 class PairEmbedder:
@@ -78,13 +78,18 @@ class SimpleRag:
         text = self._write(question, history, passages)
         timings = {"dense": written - started, "generate": time.perf_counter() - written,
                    "total": time.perf_counter() - started}
-        refused = not passages or (bool(_REFUSES.search(text)) and not _CITED.search(text))
+        refused = not text or self._refuses(text)
         named = {int(number) for number in _CITED.findall(text)} & set(range(1, len(passages) + 1))
         cited = [passages[number - 1] for number in sorted(named)] or list(passages)
         yield Answer(
             question=question, standalone=question, text=text or NO_ANSWER, refused=refused,
             citations=() if refused else tuple(whole_passage(c) for c in cited), evidence=passages, timings=timings,
         )
+
+    def _refuses(self, text: str) -> bool:
+        """A reply that says the sources hold nothing, and gives no value after all."""
+        plain = _CITED.sub("", text)
+        return bool(_REFUSES.search(plain)) and not self._engine.lexicon.units.quantities(plain)
 
     def _write(self, question: str, history: Sequence[Turn], passages: Sequence[Candidate]) -> str:
         """Return the model's text; without a model the passages themselves."""

@@ -46,17 +46,22 @@ def load_beir(folder: Path) -> RetrievalSet:
         passages = {row["_id"]: f"{row.get('title', '')} {row['text']}".strip() for row in _rows(folder / "corpus.jsonl")}
         queries = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl")}
         relevant: dict[str, dict[str, int]] = {}
-        for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        for line in (folder / "qrels.tsv").read_text(encoding="utf-8").split("\n")[1:]:
+            if not line.strip():
+                continue
             query, passage, gain = line.split("\t")
             if int(gain) > 0:
                 relevant.setdefault(query, {})[passage] = int(gain)
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"检索测试集 {folder} 无法读取（{error}）：需要 corpus.jsonl、queries.jsonl 和 qrels.tsv") from error
-    return RetrievalSet(folder.name, passages, {q: text for q, text in queries.items() if q in relevant}, relevant)
+    asked = {query: text for query, text in queries.items() if query in relevant}
+    if not passages or not asked:
+        raise UsageError(f"检索测试集 {folder} 里没有段落，或没有一个问题有相关段落：请检查文件")
+    return RetrievalSet(folder.resolve().name, passages, asked, relevant)
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").split("\n"):
         if line.strip():
             yield json.loads(line)
 

@@ -67,8 +67,8 @@ def explain(cut: Cut, above: str, below: str) -> str:
     """Return the choice in words."""
     return (
         f"{cut.name} = {cut.value:.3f}\n"
-        f"  {above}: n={cut.above.size} median {np.median(cut.above):.3f}, at or over the cut {cut.kept:.1%}\n"
-        f"  {below}: n={cut.below.size} median {np.median(cut.below):.3f}, under the cut {cut.rejected:.1%}"
+        f"  {above}：{cut.above.size} 个，中位数 {np.median(cut.above):.3f}，不低于该值的占 {cut.kept:.1%}\n"
+        f"  {below}：{cut.below.size} 个，中位数 {np.median(cut.below):.3f}，低于该值的占 {cut.rejected:.1%}"
     )
 
 

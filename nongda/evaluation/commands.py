@@ -1,10 +1,9 @@
-"""The commands `evaluate` and `compare`: thin wrappers around this package."""
+"""What `evaluate` and `compare` do, one function each; every one prints its result."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -14,12 +13,13 @@ import numpy as np
 from tqdm import tqdm
 
 from nongda.console import show_adding
+from nongda.documents.parse import read_file
 from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
 from nongda.evaluation import admission, beir, dataset, sheet
 from nongda.evaluation.calibrate import explain, relevance_cut
-from nongda.evaluation.report import MAIN, Report, compare, load_runs, sample, write_report
-from nongda.evaluation.runner import GoldScorer, Record, describe, read_run, run
+from nongda.evaluation.report import FULL, MAIN, Report, compare, load_runs, sample, write_report
+from nongda.evaluation.runner import GoldScorer, Record, describe, gold_key, read_run, run
 from nongda.evaluation.values import Values
 from nongda.evaluation.variants import System, Variant, load_variants, share
 from nongda.models.rerank import LateInteraction
@@ -39,6 +39,11 @@ class Plan:
     out: Path
     limit: int | None
     fresh: bool
+
+    @property
+    def splits(self) -> Sequence[str]:
+        """The sides whose questions are asked."""
+        return dataset.SPLITS if self.split == "all" else (self.split,)
 
 
 def chosen_variants(names: str) -> list[Variant]:
@@ -66,22 +71,34 @@ def run_all(engine: Engine, plan: Plan) -> None:
     for variant in plan.variants:
         system = System(variant, parts, CORPUS, plan.out)
         try:
-            show_adding(system.prepare(), quiet=True)
+            _prepare(system)
             scorer = GoldScorer(system, CORPUS, dataset.load_families(GOLD), values)
-            made_by = describe(system, CORPUS, ROOT / "models" / "weights", plan.generate, " ".join(["app.py", *sys.argv[1:]]))
+            made_by = describe(system, CORPUS, ROOT / "models" / "weights", plan.generate, _command(plan, variant))
             path = folder / f"{variant.name}.jsonl"
             if plan.fresh:
                 path.unlink(missing_ok=True)
+                path.with_suffix(".json").unlink(missing_ok=True)
             records = list(_bar(run(system, questions, scorer, path, made_by), len(questions), variant.name))
         finally:
             system.close()
         click.echo(f"{variant.name}: {MAIN} {sample(records, MAIN).value:.3f}  correct {sample(records, 'correct').value:.3f}")
 
 
+def _prepare(system: System) -> None:
+    if show_adding(system.prepare(), quiet=True):
+        raise UsageError("有示例资料无法加入评测用的知识库：请按上面的提示改正资料")
+
+
+def _command(plan: Plan, variant: Variant) -> str:
+    """The command that makes this run again; folders are this machine's own matter."""
+    parts = ["python app.py evaluate", f"--split {plan.split}", f"--variants {variant.name}"]
+    parts += [] if plan.generate else ["--no-generate"]
+    return " ".join(parts + ([f"--limit {plan.limit}"] if plan.limit else []))
+
+
 def plan_questions(plan: Plan) -> list[dataset.GoldQuestion]:
     """Return the questions of the plan's split, the first `limit` of every topic."""
-    splits = dataset.SPLITS if plan.split == "all" else (plan.split,)
-    questions = dataset.load_questions(GOLD, splits)
+    questions = dataset.load_questions(GOLD, plan.splits)
     if plan.limit is None:
         return questions
     seen: dict[str, int] = {}
@@ -100,33 +117,50 @@ def _bar(items: Iterable[T], total: int, name: str) -> Iterator[T]:
 def measure_cuts(engine: Engine, plan: Plan) -> None:
     """Print the relevance cut of every system of the plan, measured on the dev questions.
 
-    Another reranker has other scores: the cut that keeps as many answerable questions as the first system's cut in
-    use makes the comparison one of ranking, not of refusing.
+    Another reranker has other scores: the cut that keeps as many answerable questions as the full system's cut in use
+    makes the comparison one of ranking, not of refusing.
     """
     parts = share(engine, generate=False)
-    kept: float | None = None
     questions = [question for question in dataset.load_questions(GOLD, ["dev"]) if not question.history]
-    for variant in plan.variants:
+    if len({question.answerable for question in questions}) < 2:
+        raise UsageError("测定 relevance_cut 需要能回答的和不能回答的 dev 题：请补充题目")
+    full = load_variants(GOLD / "ablations.toml")[FULL]
+    kept = 1.0
+    for variant in [full, *(v for v in plan.variants if v != full)]:
         system = System(variant, parts, CORPUS, plan.out)
         try:
-            show_adding(system.prepare(), quiet=True)
+            _prepare(system)
             cut = relevance_cut(questions, system.engine.nearest)
         finally:
             system.close()
         click.echo(explain(cut, f"{variant.name} 资料能回答的问题", "资料不能回答的问题"))
-        if kept is None:
+        if variant == full:
             kept = float((cut.above >= system.settings.answer.relevance_cut).mean())
         click.echo(f"  保留 {kept:.1%} 资料能回答的问题时: {np.quantile(cut.above, 1 - kept, method='lower'):.3f}")
 
 
-def check_gold(engine: Engine) -> list[str]:
+def show_gold_problems(engine: Engine) -> None:
+    """Print what is wrong with the gold set; exit 1 when there is anything."""
+    problems = gold_problems(Values.load(engine.lexicon, UNITS))
+    click.echo("\n".join(problems) or "题集合格")
+    if problems:
+        raise SystemExit(1)
+
+
+def gold_problems(values: Values) -> list[str]:
     """Return what is wrong with the gold set; an empty list admits it."""
     families = dataset.load_families(GOLD)
     documents = [path.relative_to(CORPUS).as_posix() for path in sorted(CORPUS.rglob("*.md"))]
     corpus = admission.read_corpus(CORPUS, documents)
     balance = admission.Balance(topics=frozenset(family.topic for family in families))
     questions = dataset.load_questions(GOLD)
-    return admission.problems(questions, families, corpus, Values.load(engine.lexicon, UNITS), balance)
+    return admission.problems(questions, families, corpus, values, balance)
+
+
+def run_beirs(engine: Engine, folders: Sequence[Path], out: Path) -> None:
+    """Measure retrieval on public sets, one after the other."""
+    for folder in folders:
+        run_beir(engine, folder, out)
 
 
 def run_beir(engine: Engine, folder: Path, out: Path) -> None:
@@ -149,29 +183,42 @@ def make_report(plan: Plan, folder: Path, remarks: Path | None, seed: int) -> No
     """Write a report of all finished runs of the plan's split."""
     runs, made_by = load_runs(run_folder(plan.out, plan.split, plan.generate), load_variants(GOLD / "ablations.toml"))
     public = {path.stem.removeprefix("beir-"): read_run(path) for path in sorted(plan.out.glob("beir-*.jsonl"))}
-    words = remarks.read_text(encoding="utf-8") if remarks else ""
+    _check_gold_of(plan, runs)
+    words = read_file(remarks).decode("utf-8", errors="replace") if remarks else ""
     for path in write_report(Report(runs, made_by, public, words, seed), folder):
         click.echo(f"报告已写入 {path}")
+
+
+def _check_gold_of(plan: Plan, runs: Mapping[str, Sequence[Record]]) -> None:
+    """Raise UsageError when a run was scored with gold that has been corrected since."""
+    gold = {question.id: gold_key(question) for question in dataset.load_questions(GOLD, plan.splits)}
+    old = [name for name, records in runs.items() if any(gold.get(str(r["id"])) != r.get("gold") for r in records)]
+    if old:
+        raise UsageError(f"题目或标准答案改过，{'、'.join(old)} 的分数是旧的：请再运行一次 evaluate，只会重新计分")
 
 
 def make_sheet(plan: Plan, path: Path, seed: int, most: int) -> None:
     """Write a sheet for judges from the finished runs of the plan's systems."""
     runs, _ = load_runs(run_folder(plan.out, plan.split, plan.generate), [v.name for v in plan.variants])
-    if not runs:
-        raise UsageError("还没有评测结果可以制表：请先运行 evaluate")
+    missing = [variant.name for variant in plan.variants if variant.name not in runs]
+    if missing:
+        raise UsageError(f"还没有 {'、'.join(missing)} 的评测结果可以制表：请先运行 evaluate")
     key = sheet.write_sheet(runs, path, seed, most)
     click.echo(f"评判表 {path}，对照表 {key}（不要交给评判人）；说明见 docs/evaluation/评判说明.md")
 
 
-def score_sheets(paths: Sequence[Path], key: Path) -> None:
-    """Print what the judges' sheets say."""
+def score_sheets(paths: Sequence[Path], key: Path | None) -> None:
+    """Print what the judges' sheets say. Raises UsageError without the key."""
+    if key is None:
+        raise UsageError("统计评判表需要对照表：请用 --key 给出制表时写下的 .key.json 文件")
     click.echo("\n".join(sheet.summarise([sheet.read_sheet(path, key) for path in paths])))
 
 
 def show_comparison(one: Sequence[Record], other: Sequence[Record], seed: int) -> None:
     """Print which differences between two runs are significant."""
     rows = compare(one, other, seed)
-    click.echo(f"{rows[0]['questions']} 题；* 表示差别显著（配对置换检验 p<0.05）")
+    click.echo(f"A {len(one)} 题，B {len(other)} 题，共同的 {rows[0]['questions']} 题；"
+               "* 表示 p<0.05（配对置换检验，没有按指标个数校正）")
     for row in rows:
         click.echo(f"{row['metric']:20} A {row['a']:7.3f}  B {row['b']:7.3f}  {row['difference']:+7.3f}  p={row['p']:.4f}"
                    + (" *" if row["significant"] else ""))

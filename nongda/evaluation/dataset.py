@@ -94,7 +94,10 @@ def load_questions(folder: Path, splits: Sequence[str] = SPLITS) -> list[GoldQue
         if not paths:
             raise UsageError(f"文件夹 {folder / split} 里没有 .jsonl 题目文件：请检查路径")
         for path in paths:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            try:
+                lines = path.read_text(encoding="utf-8-sig").split("\n")
+            except (OSError, UnicodeDecodeError) as error:
+                raise UsageError(f"题目文件 {path} 无法读取（{error}）：请存为 UTF-8") from error
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     questions.append(_read_question(line, split, path, number))
@@ -108,6 +111,8 @@ def _read_question(line: str, split: str, path: Path, number: int) -> GoldQuesti
         unknown = set(item) - _FIELDS
         if unknown:
             raise UsageError(f"{where}有不认识的项 {'、'.join(sorted(unknown))}：请删除")
+        if any(isinstance(item.get(name, []), str) for name in ("must", "must_not")):
+            raise UsageError(f"{where}的 must 和 must_not 应是列表，写成 [\"3天\"]")
         return GoldQuestion(
             id=item["id"], split=split, topic=path.stem, kind=item["kind"], question=item["question"],
             answerable=item["answerable"], history=tuple(Turn(t["role"], t["content"]) for t in item.get("history", ())),

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markdown_it import MarkdownIt
 
 from nongda.errors import UsageError
 from nongda.evaluation import beir, plots
-from nongda.evaluation.runner import Record, read_run
+from nongda.evaluation.pages import SIGNIFICANT, as_html, bracketed, listed, number, p_value, table
+from nongda.evaluation.runner import Record, read_made_by, read_run
 from nongda.evaluation.scoring import ERRORS, HEADLINES, METRICS
-from nongda.evaluation.stats import Interval, Sample, bootstrap, interval, permutation_p
+from nongda.evaluation.stats import Interval, Sample, bootstrap, holm, interval, permutation_p
 
 FULL, SIMPLE = "full", "simple_rag"
 MAIN = "citation_f1"
@@ -25,7 +24,8 @@ _LOWER_IS_BETTER = ("wrong_number", "wrong_name", "wrong_subject", "wrongly_refu
 _ABLATION_COLUMNS = ("recall@5", "mrr@10", "correct", "wrong_number", "refusal_recall", "wrongly_refused", "seconds")
 _PERCENTILES = (50, 90, 95, 99)
 _NOT_STAGES = ("total", "first_token")
-_SIGNIFICANT = 0.05
+_COMMON = ("corpus", "domain", "models", "generate", "version")
+_TESTED = (MAIN, "correct")  # what the ablation table has p values for
 
 Runs = Mapping[str, Sequence[Record]]
 
@@ -40,8 +40,7 @@ def compare(one: Sequence[Record], other: Sequence[Record], seed: int) -> list[d
 
     Raises UsageError when they share no question.
     """
-    second = {record["id"]: record for record in other}
-    pairs = [(record, second[record["id"]]) for record in one if record["id"] in second]
+    pairs = _shared(one, other)
     if not pairs:
         raise UsageError("两个评测结果没有相同的题目，无法比较：请检查文件")
     rows: list[dict[str, Any]] = []
@@ -50,8 +49,17 @@ def compare(one: Sequence[Record], other: Sequence[Record], seed: int) -> list[d
         if first.denominators.any() or last.denominators.any():
             p = permutation_p(first, last, np.random.default_rng(seed))
             rows.append({"metric": metric, "questions": len(pairs), "a": first.value, "b": last.value,
-                         "difference": last.value - first.value, "p": p, "significant": p < _SIGNIFICANT})
+                         "difference": last.value - first.value, "p": p, "significant": p < SIGNIFICANT})
     return rows
+
+
+def _shared(one: Sequence[Record], other: Sequence[Record]) -> list[tuple[Record, Record]]:
+    """Return the records of the questions that both were asked in the same words."""
+    try:
+        second = {(record["id"], record["asked"]): record for record in other if record["metrics"]}
+        return [(r, second[r["id"], r["asked"]]) for r in one if r["metrics"] and (r["id"], r["asked"]) in second]
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"评测结果里缺少 {error}：请给出 evaluate 写下的 .jsonl 文件") from error
 
 
 class Report:
@@ -59,8 +67,12 @@ class Report:
 
     def __init__(self, runs: Runs, made_by: Mapping[str, Mapping[str, Any]], public: Mapping[str, Sequence[Record]],
                  remarks: str, seed: int) -> None:
-        if FULL not in runs:
+        if not runs.get(FULL):
             raise UsageError("报告需要 full 系统的结果：请先运行 evaluate --variants full")
+        for name, made in made_by.items():
+            differing = [key for key in _COMMON if made.get(key) != made_by[FULL].get(key)]
+            if differing:
+                raise UsageError(f"{name} 与 full 的结果不能放进一份报告（不同的项：{'、'.join(differing)}）：请重新运行 evaluate")
         self._runs = runs
         self._made_by = made_by
         self._public = public
@@ -86,49 +98,61 @@ class Report:
     def _title(self) -> str:
         full = self._runs[FULL]
         answerable = sum(r["answerable"] for r in full)
+        failed = sum(bool(r["failed"]) for r in full)
         splits = ", ".join(sorted({r["split"] for r in full}))
         mode = "answers written by the language model" if self._made_by[FULL]["generate"] else "quotes only, no language model"
+        trouble = f" {failed} questions failed and count as wrong." if failed else ""
         return (
             f"# Evaluation on the {splits} questions\n\n{answerable} answerable and {len(full) - answerable} unanswerable"
-            f" questions; {mode}. Brackets hold 95 % intervals (item bootstrap, 5,000 resamples); p values are of paired"
+            f" questions; {mode}.{trouble} Brackets hold 95 % intervals (item bootstrap, 5,000 resamples); p values are of paired"
             f" permutation tests (5,000 shuffles, p = (c + 1) / (n + 1)) against `full`; seed {self._seed}."
         )
 
     def _overall(self) -> str:
         names = [name for name in (FULL, SIMPLE) if name in self._runs]
+        p = {}
+        if SIMPLE in names:
+            p = {row["metric"]: p_value(row["p"]) for row in compare(self._runs[FULL], self._runs[SIMPLE], self._seed)}
         rows = [[metric + (" (lower is better)" if metric in _LOWER_IS_BETTER else ""),
-                 *(_bracketed(self._interval(self._runs[name], metric)) for name in names)] for metric in HEADLINES]
+                 *(bracketed(self._interval(self._runs[name], metric)) for name in names),
+                 *([p.get(metric, "")] if p else [])] for metric in HEADLINES]
+        sizes = [f"{name} (n={len(self._runs[name])})" for name in names]
         drawn = {n: bootstrap(sample(self._runs[n], MAIN), np.random.default_rng(self._seed)) for n in names}
         picture = self._figure("bootstrap", plots.histograms(drawn, "citation F1"))
-        return "## Overall\n\n" + _table(["metric", *names], rows) + "\n\n" + picture
+        return "## Overall\n\n" + table(["metric", *sizes, *(["p"] if p else [])], rows) + "\n\n" + picture
 
     def _ablations(self) -> str:
         names = [name for name in self._runs if not _is_k(name)]
+        intervals = {name: self._interval(self._runs[name], MAIN) for name in names}
+        others = [name for name in names if name != FULL]
+        changes = {name: {row["metric"]: row for row in compare(self._runs[FULL], self._runs[name], self._seed)}
+                   for name in others}
+        adjusted = {m: dict(zip(others, holm([changes[n][m]["p"] if m in changes[n] else 1.0 for n in others]),
+                                strict=True)) for m in _TESTED}
+        columns = [m for m in _ABLATION_COLUMNS if m != "seconds" or self._made_by[FULL]["generate"]]
         rows = []
-        intervals = {}
         for name in names:
+            tested = [cell for m in _TESTED for cell in _change(changes.get(name, {}).get(m), adjusted[m].get(name))]
             records = self._runs[name]
-            intervals[name] = self._interval(records, MAIN)
-            change, p = ["", ""], ""
-            if name != FULL:
-                row = next(r for r in compare(self._runs[FULL], records, self._seed) if r["metric"] == MAIN)
-                change, p = [f"{row['difference']:+.3f}"], _p(row["p"])
-            about = str(self._made_by[name]["system"]["about"])
-            rows.append([f"`{name}`", about, _bracketed(intervals[name]), change[0], p,
-                         *(_number(sample(records, metric).value) for metric in _ABLATION_COLUMNS)])
+            rows.append([f"`{name}`", str(self._made_by[name]["system"]["about"]), str(len(records)),
+                         bracketed(intervals[name]), *tested, *(number(sample(records, m).value) for m in columns)])
         picture = self._figure("ablations", plots.bars(intervals, "citation F1"))
-        head = ["system", "what differs", "citation F1", "change", "p", *_ABLATION_COLUMNS]
-        return "## Ablations\n\n" + _table(head, rows) + "\n\n" + picture
+        head = ["system", "what differs", "n", "citation F1", "change", "p", "change of correct", "p", *columns]
+        return (
+            "## Ablations\n\nChanges are against `full` on the questions both were asked; p values are adjusted for the"
+            " number of systems (Holm); * is below 0.05.\n\n" + table(head, rows) + "\n\n" + picture
+        )
 
     def _kept(self) -> str:
         ks = {int(name[1:]): records for name, records in self._runs.items() if _is_k(name)}
+        ks[int(self._made_by[FULL]["settings"]["search"]["keep"])] = self._runs[FULL]
         if len(ks) < 2:
             return ""
         metrics = (MAIN, "citation_recall", "correct")
         points = {m: {k: self._interval(records, m) for k, records in ks.items()} for m in metrics}
-        rows = [[str(k), *(_bracketed(points[m][k]) for m in metrics)] for k in sorted(ks)]
+        rows = [[str(k), *(bracketed(points[m][k]) for m in metrics)] for k in sorted(ks)]
         picture = self._figure("passages-kept", plots.curve(points, "passages kept (K)"))
-        return "## Passages kept\n\n" + _table(["K", *metrics], rows) + "\n\n" + picture
+        return "## Passages kept\n\n" + table(["K", *metrics], rows) + "\n\n" + picture
 
     def _groups(self) -> str:
         parts = []
@@ -138,9 +162,9 @@ class Report:
                 if record["answerable"]:
                     groups.setdefault(record[key], []).append(record)
             columns = (MAIN, "recall@5", "correct", "wrong_number", "wrongly_refused")
-            rows = [[name, str(len(records)), *(_number(sample(records, m).value) for m in columns)]
+            rows = [[name, str(len(records)), *(number(sample(records, m).value) for m in columns)]
                     for name, records in sorted(groups.items())]
-            parts.append(f"## By {key}\n\n" + _table([key, "questions", *columns], rows))
+            parts.append(f"## By {key}\n\n" + table([key, "questions", *columns], rows))
         return "\n\n".join(parts)
 
     def _errors(self) -> str:
@@ -151,24 +175,24 @@ class Report:
         text = ["## Citation errors", picture]
         for name in ERRORS:
             text.append(f"### {name.capitalize()}: {counts[name]} ({share[name]:.1%})")
-            text.append(_listed(r for r in answerable if r["error"] == name))
+            text.append(listed(r for r in answerable if r["error"] == name))
         return "\n\n".join(part for part in text if part)
 
     def _refusals(self) -> str:
         full = self._runs[FULL]
         wrongly = [r for r in full if r["answerable"] and r["refused"]]
         missed = [r for r in full if not r["answerable"] and not r["refused"]]
-        return (f"## Refusals\n\n### Refused, but answerable: {len(wrongly)}\n\n{_listed(wrongly)}\n\n"
-                f"### Answered, but unanswerable: {len(missed)}\n\n{_listed(missed)}")
+        return (f"## Refusals\n\n### Refused, but answerable: {len(wrongly)}\n\n{listed(wrongly)}\n\n"
+                f"### Answered, but unanswerable: {len(missed)}\n\n{listed(missed)}")
 
     def _wrong_values(self) -> str:
         found = [r for r in self._runs[FULL] if r["metrics"]["wrong_number"][0] or r["metrics"]["wrong_subject"][0]]
-        return f"## Wrong number or wrong crop: {len(found)}\n\n{_listed(found)}"
+        return f"## Wrong number or wrong crop: {len(found)}\n\n{listed(found)}"
 
     def _latency(self) -> str:
         timings = [r["timings"] for r in self._runs[FULL] if r["timings"].get("total")]
-        if not timings:
-            return ""
+        if not timings or not self._made_by[FULL]["generate"]:
+            return ""  # a run without the language model remembers what it embedded: its times are no reader's
         totals = [t["total"] for t in timings]
         marks = {f"p{q}": float(np.percentile(totals, q)) for q in _PERCENTILES}
         stages = [name for name in dict.fromkeys(s for t in timings for s in t) if name not in _NOT_STAGES]
@@ -179,7 +203,7 @@ class Report:
         pictures = [self._figure("latency", plots.distribution(totals, marks)),
                     self._figure("latency-shares", plots.shares(part, "share of the time"))]
         head = ["stage", *(f"p{q} (s)" for q in _PERCENTILES), "share"]
-        return "## Time\n\n" + _table(head, rows) + "\n\n" + "\n\n".join(pictures)
+        return "## Time\n\n" + table(head, rows) + "\n\n" + "\n\n".join(pictures)
 
     def _public_sets(self) -> str:
         parts = []
@@ -188,16 +212,19 @@ class Report:
             for system in beir.SYSTEMS:
                 samples = {m: Sample.of([(r["systems"][system][m], 1.0) for r in records]) for m in beir.METRICS}
                 dense = Sample.of([(r["systems"]["dense"]["mrr@10"], 1.0) for r in records])
-                p = "" if system == "dense" else _p(permutation_p(samples["mrr@10"], dense, np.random.default_rng(self._seed)))
-                rows.append([system, *(_bracketed(interval(s, np.random.default_rng(self._seed))) for s in samples.values()), p])
+                p = "" if system == "dense" else p_value(permutation_p(samples["mrr@10"], dense, np.random.default_rng(self._seed)))
+                rows.append([system, *(bracketed(interval(s, np.random.default_rng(self._seed))) for s in samples.values()), p])
             head = ["system", *beir.METRICS, "p of MRR against dense"]
-            parts.append(f"### {name}: {len(records)} queries\n\n" + _table(head, rows))
+            parts.append(f"### {name}: {len(records)} queries\n\n" + table(head, rows))
         return "## Public retrieval sets\n\n" + "\n\n".join(parts) if parts else ""
 
     def _origin(self) -> str:
         full = self._made_by[FULL]
-        lines = [f"- command: `{full['command']}`", f"- 农答 {full['version']}, Python {full['python']}, {full['machine']}",
-                 f"- corpus: sha256 {full['corpus']}", *(f"- {name}: sha256 {sha}" for name, sha in full["models"].items())]
+        packages = ", ".join(f"{name} {version}" for name, version in full["packages"].items())
+        lines = [*(f"- `{name}`: `{made['command']}`" for name, made in self._made_by.items()),
+                 f"- 农答 {full['version']}, Python {full['python']}, {full['machine']}; {packages}",
+                 *(f"- {part}: sha256 {full[part]}" for part in ("corpus", "domain", "code")),
+                 *(f"- {name}: sha256 {sha}" for name, sha in full["models"].items())]
         settings = json.dumps(full["settings"], ensure_ascii=False, indent=1)
         return "## What made it\n\n" + "\n".join(lines) + f"\n\n```json\n{settings}\n```"
 
@@ -214,27 +241,6 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     return [folder / "report.md", folder / "report.html"]
 
 
-def as_html(text: str, figures: Mapping[str, str]) -> str:
-    """Return one HTML page with the figures inside."""
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-    body = re.sub(r'<img src="plots/([^"]+)\.svg"[^>]*>', lambda match: figures[match[1]], body)
-    title = html.escape(text.splitlines()[0].lstrip("# "))
-    return _PAGE.format(title=title, body=body)
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
-<style>
-body {{ font: 15px/1.6 system-ui, "Noto Sans CJK SC", "Microsoft YaHei", sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem }}
-table {{ border-collapse: collapse; display: block; overflow-x: auto }}
-th, td {{ border: 1px solid #ccc; padding: .25rem .6rem; text-align: left }}
-svg {{ max-width: 100%; height: auto }}
-</style></head><body>
-{body}
-</body></html>
-"""
-
-
 def load_runs(folder: Path, names: Iterable[str]) -> tuple[dict[str, list[Record]], dict[str, dict[str, Any]]]:
     """Read the finished runs of these names in a folder: records by question id, and what made them."""
     runs: dict[str, list[Record]] = {}
@@ -243,7 +249,7 @@ def load_runs(folder: Path, names: Iterable[str]) -> tuple[dict[str, list[Record
         path = folder / f"{name}.jsonl"
         if path.exists():
             runs[name] = sorted(read_run(path), key=lambda record: str(record["id"]))
-            made_by[name] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+            made_by[name] = read_made_by(path)
     return runs, made_by
 
 
@@ -251,30 +257,5 @@ def _is_k(name: str) -> bool:
     return bool(re.fullmatch(r"k\d+", name))
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines)
-
-
-def _listed(records: Iterable[Record]) -> str:
-    return "\n".join(_items(records))
-
-
-def _items(records: Iterable[Record]) -> Iterator[str]:
-    for record in records:
-        question = re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(record["question"].split()))
-        cited = "、".join(record["cited"]) or "–"
-        proof = "；".join("/".join(piece) for piece in record["evidence"]) or "–"
-        yield f"- `{record['id']}` {question} (cited {cited}; evidence {proof})"
-
-
-def _bracketed(found: Interval) -> str:
-    return f"{_number(found.value)} [{_number(found.low)}, {_number(found.high)}]"
-
-
-def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}" + (" *" if value < _SIGNIFICANT else "")
+def _change(row: Mapping[str, Any] | None, adjusted: float | None) -> tuple[str, str]:
+    return ("", "") if row is None or adjusted is None else (f"{row['difference']:+.3f}", p_value(adjusted))

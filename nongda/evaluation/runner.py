@@ -2,7 +2,7 @@
 
 A run is two files: NAME.jsonl, a record a question, and NAME.json, what made it (settings, versions, weights).
 1. Prepare the knowledge base; find for every question the chunks that prove its evidence.
-2. Keep the records of an earlier run made by the same system, scored anew with today's gold.
+2. Keep the records of an earlier run made by the same system, scored anew with today's gold; what failed is asked again.
 3. Ask the others, one record each, flushed at once.
 """
 
@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import importlib.metadata
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nongda import __version__
 from nongda.documents.identify import document_id
-from nongda.errors import NongDaError, UsageError
+from nongda.errors import GenerationError, UsageError
 from nongda.evaluation.dataset import Family, GoldQuestion, chunks_of_evidence
 from nongda.evaluation.scoring import Outcome, score
 from nongda.evaluation.values import Values
@@ -27,14 +28,17 @@ from nongda.evaluation.variants import System
 from nongda.records import Answer, Stage
 
 Record = dict[str, Any]
-_STATE = ("system", "settings", "corpus", "models", "generate", "version")  # what must be the same to go on
+_STATE = ("system", "settings", "corpus", "domain", "models", "generate", "version")  # what must be the same to go on
+# What answers are made by; the evaluation and the page are not part of it.
+_CODE = ("*.py", "language/*.py", "documents/*.py", "models/*.py", "index/*.py", "answer/*.py")
+_PACKAGES = ("llama-cpp-python", "onnxruntime", "tokenizers", "numpy", "jieba", "hnswlib", "sqlite-utils")
 
 
 class GoldScorer:
     """Scores records of one system: knows which of its chunks prove what."""
 
     def __init__(self, system: System, corpus: Path, families: Sequence[Family], values: Values) -> None:
-        paths = sorted(corpus.rglob("*.md"))
+        paths = corpus.rglob("*.md")
         ids = {path.relative_to(corpus).as_posix(): document_id(path.read_bytes()) for path in paths}
         self._chunks = {doc: system.engine.chunks_of(doc_id) for doc, doc_id in ids.items()}
         general = {doc for family in families if family.general for doc in family.documents}
@@ -52,7 +56,7 @@ class GoldScorer:
                           record["timings"])
         result = score(question, outcome, evidence, self._crops, self._values)
         return {
-            **record, "kind": question.kind, "topic": question.topic, "split": question.split,
+            **record, "gold": gold_key(question), "kind": question.kind, "topic": question.topic, "split": question.split,
             "answerable": question.answerable, "evidence": [sorted(piece) for piece in evidence],
             "metrics": {name: list(pair) for name, pair in result.metrics.items()}, "error": result.error,
         }
@@ -60,15 +64,23 @@ class GoldScorer:
 
 def describe(system: System, corpus: Path, weights: Path, generate: bool, command: str) -> dict[str, Any]:
     """Return what made a run: enough to make it again, and to see that two runs differ."""
-    digest = hashlib.sha256()
-    for path in sorted(corpus.rglob("*.md")):
-        digest.update(path.read_bytes())
+    root = weights.parent.parent
     return {
         "system": dataclasses.asdict(system.variant), "settings": dataclasses.asdict(system.settings),
-        "corpus": digest.hexdigest(), "models": _weights_used(system, weights, generate), "generate": generate,
-        "version": __version__, "python": platform.python_version(), "machine": f"{platform.system()}, {os.cpu_count()} CPUs",
-        "command": command,
+        "corpus": digest(corpus.rglob("*.md")), "domain": digest((root / "assets" / "domain").iterdir()),
+        "code": digest(path for part in _CODE for path in (root / "nongda").glob(part)),
+        "models": _weights_used(system, weights, generate), "generate": generate, "version": __version__,
+        "packages": {name: importlib.metadata.version(name) for name in _PACKAGES}, "python": platform.python_version(),
+        "machine": f"{platform.system()}, {os.cpu_count()} CPUs", "command": command,
     }
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Return one SHA-256 of the files' names and contents."""
+    found = hashlib.sha256()
+    for path in sorted(files):
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 def _weights_used(system: System, weights: Path, generate: bool) -> dict[str, str]:
@@ -86,51 +98,77 @@ def _sha256(path: Path) -> str:
 
 def run(system: System, questions: Sequence[GoldQuestion], scorer: GoldScorer, out: Path,
         made_by: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield the record of every question, old ones first. Raises UsageError when `out` is another system's run."""
+    """Yield the record of every question, old ones first; records of other questions stay in the file.
+
+    Raises UsageError when `out` is another system's run, or when the program has changed and questions are left.
+    """
     by_id = {question.id: question for question in questions}
-    kept = [scorer.scored(record, by_id[record["id"]]) for record in _finished(out, by_id, made_by)]
-    _write(out.with_suffix(".json"), json.dumps(made_by, ensure_ascii=False, indent=1))
-    _write(out, "".join(_line(record) for record in kept))
-    yield from kept
-    done = {record["id"] for record in kept}
-    with out.open("a", encoding="utf-8") as file:
-        for question in questions:
-            if question.id not in done:
-                record = scorer.scored(_ask(system, question), question)
-                file.write(_line(record))
-                file.flush()
-                yield record
+    before = _earlier(out, made_by)
+    kept = {r["id"]: r for r in before if not (r["id"] in by_id and (r["failed"] or r["asked"] != _asked(by_id[r["id"]])))}
+    done = {i: scorer.scored(kept[i], by_id[i]) for i in by_id if i in kept}
+    left = [question for question in questions if question.id not in done]
+    _check_code(out, before, left, made_by)
+    if not before:
+        _write(out.with_suffix(".json"), json.dumps(made_by, ensure_ascii=False, indent=1))
+    _write(out, "".join(_line(record) for record in {**kept, **done}.values()))
+    yield from done.values()
+    with out.open("a", encoding="utf-8", newline="\n") as file:
+        for question in left:
+            record = scorer.scored(_ask(system, question), question)
+            file.write(_line(record))
+            file.flush()
+            yield record
 
 
-def _finished(out: Path, questions: Mapping[str, GoldQuestion], made_by: Mapping[str, Any]) -> list[Record]:
-    """Return the records of an earlier run of the same system whose question is still asked in the same words."""
-    meta = out.with_suffix(".json")
-    if not out.exists() or not meta.exists():
+def _earlier(out: Path, made_by: Mapping[str, Any]) -> list[Record]:
+    """Return the records of an earlier run of the same system."""
+    if not out.exists():
         return []
-    before = json.loads(meta.read_text(encoding="utf-8"))
+    before = read_made_by(out)
     now = json.loads(json.dumps(made_by, ensure_ascii=False))
     changed = [key for key in _STATE if before.get(key) != now.get(key)]
     if changed:
         raise UsageError(
             f"{out} 是另一种配置的结果（不同的项：{'、'.join(changed)}）：请换一个 --out 文件夹，或加 --fresh 重新开始"
         )
-    return [r for r in read_run(out) if r["id"] in questions and r["asked"] == _asked(questions[r["id"]])]
+    return read_run(out)
+
+
+def _check_code(out: Path, before: Sequence[Record], left: Sequence[GoldQuestion], made_by: Mapping[str, Any]) -> None:
+    if before and left and read_made_by(out).get("code") != made_by.get("code"):
+        raise UsageError(f"{out} 由改动前的程序写成，还剩 {len(left)} 题：请换一个 --out 文件夹，或加 --fresh 重新开始")
+
+
+def read_made_by(out: Path) -> dict[str, Any]:
+    """Read what made a run. Raises UsageError when its file is missing or damaged."""
+    path = out.with_suffix(".json")
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"评测结果的说明文件 {path} 无法读取（{error}）：请恢复该文件，或加 --fresh 重新开始") from error
+    return found
 
 
 def read_run(path: Path) -> list[Record]:
     """Read a run's records; a last line cut short by a kill is left out. Raises UsageError for an unreadable file."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
         raise UsageError(f"评测结果 {path} 无法读取（{error}）：请检查路径") from error
     records: list[Record] = []
     for number, line in enumerate(lines, start=1):
         try:
-            records.append(json.loads(line))
+            if line.strip():
+                records.append(json.loads(line.decode("utf-8")))
         except ValueError as error:
             if number < len(lines):
                 raise UsageError(f"评测结果 {path} 第 {number} 行损坏（{error}）：请加 --fresh 重新开始") from error
     return records
+
+
+def gold_key(question: GoldQuestion) -> str:
+    """Return a short digest of a question with its gold: tells whether a record was scored with it."""
+    return hashlib.sha256(repr(question).encode()).hexdigest()[:12]
 
 
 def _asked(question: GoldQuestion) -> str:
@@ -148,7 +186,7 @@ def _ask(system: System, question: GoldQuestion) -> Record:
                 ranking = event.ranking
             elif isinstance(event, Answer):
                 answer = event
-    except NongDaError as error:
+    except (UsageError, GenerationError) as error:
         failed = str(error)
     record: Record = {
         "id": question.id, "asked": _asked(question), "question": question.question,
@@ -171,5 +209,5 @@ def _line(record: Record) -> str:
 
 def _write(path: Path, text: str) -> None:
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
     temporary.replace(path)

@@ -48,12 +48,13 @@ def score(question: GoldQuestion, outcome: Outcome, evidence: Sequence[frozenset
         "refusal_precision": (float(outcome.refused and not question.answerable), float(outcome.refused)),
         "refusal_recall": (float(outcome.refused) * (1 - answerable), 1 - answerable),
         "wrongly_refused": (float(outcome.refused) * answerable, answerable),
-        "seconds": (outcome.timings.get("total", 0.0), 1.0),
-    }
+    } | _wrong(question, outcome, values)
+    if "total" in outcome.timings:
+        metrics["seconds"] = (outcome.timings["total"], 1.0)
     if not question.answerable:
         return Score(_complete(metrics), "")
     metrics |= _citations(outcome, evidence) | _retrieval(outcome, evidence)
-    metrics |= _values(question, outcome, values) | _subject(question, outcome, evidence, crops)
+    metrics |= _right(question, outcome, values) | _subject(outcome, evidence, crops)
     return Score(_complete(metrics), error_kind(outcome.cited, evidence))
 
 
@@ -77,24 +78,30 @@ def _retrieval(outcome: Outcome, evidence: Sequence[frozenset[str]]) -> Metrics:
     return found | {f"mrr@{MRR_DEPTH}": (reciprocal_rank(outcome.ranking, relevant, MRR_DEPTH), 1.0)}
 
 
-def _values(question: GoldQuestion, outcome: Outcome, values: Values) -> Metrics:
-    held = [values.holds(outcome.text, value) for value in question.must]
-    wrong = [value for value in question.must_not if values.holds(outcome.text, value) and not outcome.refused]
-    wrong_number = any(values.is_number(value) for value in wrong)
-    numeric = float(any(values.is_number(value) for value in question.must))
-    right = float(all(held) and not wrong and not outcome.refused)
+def _wrong(question: GoldQuestion, outcome: Outcome, values: Values) -> Metrics:
+    """Values of a careless answer; each rate counts the questions that have such a value to fall for."""
+    found: Metrics = {}
+    for name, numeric in (("wrong_number", True), ("wrong_name", False)):
+        traps = [value for value in question.must_not if values.is_number(value) == numeric]
+        fallen = not outcome.refused and any(values.holds(outcome.text, value) for value in traps)
+        found[name] = (float(fallen), float(bool(traps)))
+    return found
+
+
+def _right(question: GoldQuestion, outcome: Outcome, values: Values) -> Metrics:
+    held = {value: not outcome.refused and values.holds(outcome.text, value) for value in question.must}
+    wrong = [value for value in question.must_not if values.holds(outcome.text, value)]
+    numbers = [value for value in question.must if values.is_number(value)]
+    numeric = all(held[value] for value in numbers) and not any(values.is_number(value) for value in wrong)
     return {
-        "completeness": (sum(held) / len(held), 1.0),
-        "correct": (right, 1.0),
-        "numeric_accuracy": (right * numeric, numeric),
-        "wrong_number": (float(wrong_number), 1.0),
-        "wrong_name": (float(bool(wrong) and not wrong_number), 1.0),
+        "completeness": (sum(held.values()) / len(held), 1.0),
+        "correct": (float(all(held.values()) and not wrong), 1.0),
+        "numeric_accuracy": (float(bool(numbers) and numeric), float(bool(numbers))),
     }
 
 
-def _subject(question: GoldQuestion, outcome: Outcome, evidence: Sequence[frozenset[str]],
-             crops: Mapping[str, str]) -> Metrics:
-    """A wrong subject: words of another crop are cited. Documents of no crop ("") are never wrong."""
+def _subject(outcome: Outcome, evidence: Sequence[frozenset[str]], crops: Mapping[str, str]) -> Metrics:
+    """A wrong subject: words of another crop are cited. Documents for all crops ("") are never wrong."""
     right = {crops.get(doc, "") for piece in evidence for doc in _documents(piece)} | {""}
     cited = {crops.get(doc, "") for doc in _documents(outcome.cited)}
     return {"wrong_subject": (float(bool(cited - right)), 1.0)}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 from openpyxl import Workbook, load_workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Font
 from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet.datavalidation import DataValidation
@@ -33,7 +36,8 @@ LABELS = {
 _HEAD = ("编号", "题号", "问题", "系统代号", "回答", "引用的原文", "标签", "备注")
 _WIDTHS = (8, 18, 36, 10, 60, 60, 8, 30)
 _LABEL_COLUMN = "G"
-_FORMULA = ("=", "+", "-", "@")  # Excel would run a cell that begins so
+_GIVEAWAY = re.compile(r"[\[【]\d+[\]】]|资料原文：|参考资料：.*", re.DOTALL)
+_LABEL = re.compile(r"([a-d])(?![a-z或、])")
 _SHEET, _GUIDE = "评判", "说明"
 
 
@@ -64,7 +68,10 @@ def write_sheet(runs: Mapping[str, Sequence[Record]], path: Path, seed: int, mos
         rows += [(question_id, code) for code in codes[question_id]]
     book = Workbook()
     _fill(book, [(i, code, by_id[codes[i][code]][i]) for i, code in rows])
-    book.save(path)
+    try:
+        book.save(path)
+    except OSError as error:
+        raise UsageError(f"评判表 {path} 写不进去（{error}）：请先关闭打开它的程序，并检查文件夹") from error
     key = path.with_suffix(".key.json")
     key.write_text(json.dumps(codes, ensure_ascii=False, indent=1), encoding="utf-8")
     return key
@@ -77,8 +84,8 @@ def _fill(book: Workbook, rows: Sequence[tuple[str, str, Record]]) -> None:
     for number, (question_id, code, record) in enumerate(rows, start=1):
         quotes = "\n".join(f"{source}：{quote}" for _, source, quote in record["quotes"])
         history = "".join(f"（前文 {t['content']}）" for t in record["history"] if t["role"] == "user")
-        answer = without_citations(record["answer"])
-        sheet.append([number, *map(_plain, (question_id, history + record["question"], code, answer, quotes)), None, None])
+        texts = (question_id, history + record["question"], code, _blind(record["answer"]), quotes)
+        sheet.append([number, *(ILLEGAL_CHARACTERS_RE.sub("", text) for text in texts), None, None])
     choices = DataValidation(type="list", formula1=f'"{",".join(LABELS)}"', allow_blank=True, showErrorMessage=True)
     choices.error = f"请选择 {'、'.join(LABELS)}"
     choices.add(f"{_LABEL_COLUMN}2:{_LABEL_COLUMN}{len(rows) + 1}")
@@ -87,6 +94,8 @@ def _fill(book: Workbook, rows: Sequence[tuple[str, str, Record]]) -> None:
         for cell in cells:
             cell.alignment = Alignment(wrap_text=True, vertical="top")
             cell.font = Font(bold=cell.row == 1)
+            if isinstance(cell.value, str):
+                cell.data_type = "s"  # a text that begins with = is no formula
     for column, width in zip("ABCDEFGH", _WIDTHS, strict=True):
         sheet.column_dimensions[column].width = width
     sheet.freeze_panes = "A2"
@@ -96,8 +105,9 @@ def _fill(book: Workbook, rows: Sequence[tuple[str, str, Record]]) -> None:
     guide.column_dimensions["B"].width = 70
 
 
-def _plain(text: str) -> str:
-    return "'" + text if text.startswith(_FORMULA) else text
+def _blind(answer: str) -> str:
+    """Take out what would give a system away: its citation marks and headings."""
+    return _GIVEAWAY.sub("", without_citations(answer)).strip()
 
 
 def read_sheet(path: Path, key: Path) -> Judgement:
@@ -105,18 +115,19 @@ def read_sheet(path: Path, key: Path) -> Judgement:
     try:
         codes = json.loads(key.read_text(encoding="utf-8"))
         book = load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
-        rows = list(book[_SHEET].iter_rows(min_row=2, values_only=True))
-    except (OSError, ValueError, KeyError, BadZipFile, InvalidFileException) as error:
+        rows = list(book[_SHEET].iter_rows(min_row=2, max_col=len(_HEAD), values_only=True))
+        codes = {str(question_id): dict(found) for question_id, found in codes.items()}
+    except (OSError, ValueError, KeyError, AttributeError, BadZipFile, InvalidFileException) as error:
         raise UsageError(f"评判表 {path} 或对照表 {key} 无法读取（{error}）：请检查文件") from error
     labels: dict[tuple[str, str], str] = {}
     for number, row in enumerate(rows, start=2):
         question_id, code, label = (str(row[i] or "").strip() for i in (1, 3, 6))
-        label = label.lower()[:1]
         if not label:
             continue
-        if label not in LABELS or code not in codes.get(question_id, {}):
-            raise UsageError(f"评判表 {path} 第 {number} 行的标签“{row[6]}”或编号不认识：标签只能是 {'、'.join(LABELS)}")
-        labels[question_id, codes[question_id][code]] = label
+        read = _LABEL.match(unicodedata.normalize("NFKC", label).lower())
+        if read is None or code not in codes.get(question_id, {}):
+            raise UsageError(f"评判表 {path} 第 {number} 行的标签“{label}”或编号不认识：标签只能是 {'、'.join(LABELS)}")
+        labels[question_id, codes[question_id][code]] = read[1]
     if not labels:
         raise UsageError(f"评判表 {path} 里还没有标签：请在“标签”一栏选择")
     return Judgement(path.stem, labels)

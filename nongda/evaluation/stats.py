@@ -84,7 +84,8 @@ def permutation_p(one: Sample, other: Sample, rng: np.random.Generator, rounds: 
         keep = rng.integers(0, 2, (min(_ROUNDS_AT_ONCE, rounds - start), len(one.numerators))).astype(bool)
         first = _ratio(_mixed(one.numerators, other.numerators, keep), _mixed(one.denominators, other.denominators, keep))
         second = _ratio(_mixed(other.numerators, one.numerators, keep), _mixed(other.denominators, one.denominators, keep))
-        count += int(np.sum(np.abs(first - second) >= observed - 1e-12))
+        differences = np.abs(first - second)  # not a number where a shuffle leaves a side without any case: extreme
+        count += int(np.sum(np.isnan(differences) | (differences >= observed - 1e-12)))
     return (count + 1) / (rounds + 1)
 
 
@@ -104,3 +105,14 @@ def cohen_kappa(one: Sequence[str], other: Sequence[str]) -> float:
     agreed = float(np.mean([a == b for a, b in zip(one, other, strict=True)]))
     chance = sum((list(one).count(x) / len(one)) * (list(other).count(x) / len(other)) for x in labels)
     return 1.0 if chance == 1 else (agreed - chance) / (1 - chance)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p values adjusted for their number (Holm, 1979), in the order given."""
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nongda.documents.chunk import CHUNKER_VERSION
 from nongda.engine import ROOT, Engine, Models, TextEmbedder
 from nongda.errors import UsageError
 from nongda.evaluation.baselines import PairEmbedder, SimpleRag, WordReranker
@@ -26,7 +27,11 @@ from nongda.models.rerank import LateInteraction, Reranker
 from nongda.records import AddEvent, Event, Turn
 from nongda.settings import Settings, override
 
-Ask = Callable[[str, Sequence[Turn]], Iterator[Event]]
+ABLATIONS = "ablations.toml"
+_ALLOWED = {
+    "splitter": ("embedder", "pairs", "window"), "reranker": ("late", "words", "none"),
+    **dict.fromkeys(("terms", "aliases", "history", "simple"), (True, False)),
+}
 _CACHED_PASSAGES = 4000  # all passages of the corpus: the ablations rerank the same ones again and again
 
 
@@ -53,8 +58,12 @@ def load_variants(path: Path) -> dict[str, Variant]:
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(f"消融试验文件 {path} 无法读取（{error}）：请改正或恢复该文件") from error
     for variant in variants.values():
-        if variant.splitter not in ("embedder", "pairs", "window") or variant.reranker not in ("late", "words", "none"):
-            raise UsageError(f"消融试验文件 {path} 的 [{variant.name}] 里 splitter 或 reranker 的值不认识：请改正")
+        for key, allowed in _ALLOWED.items():
+            if getattr(variant, key) not in allowed:
+                raise UsageError(f"消融试验文件 {path} 的 [{variant.name}] 里 {key} 的值不认识：可用的有 {allowed}")
+        parts = variant.settings.values() if isinstance(variant.settings, dict) else (None,)
+        if not all(isinstance(part, dict) for part in parts):
+            raise UsageError(f"消融试验文件 {path} 的 [{variant.name}] 里 settings 应写成 {{ search = {{ keep = 1 }} }} 的样子")
     return variants
 
 
@@ -114,7 +123,7 @@ class System:
 
     def __init__(self, variant: Variant, parts: Parts, corpus: Path, work: Path) -> None:
         self.variant = variant
-        self.settings = override(parts.base, variant.settings, f"[{variant.name}]")
+        self.settings = override(parts.base, variant.settings, f"{ABLATIONS} [{variant.name}]")
         self._parts = parts
         self._corpus = corpus
         domain = parts.root / "assets" / "domain"
@@ -154,8 +163,8 @@ class System:
 
     def _knowledge_key(self) -> str:
         """Variants whose passages are the same share a knowledge base."""
-        files = sorted(self._corpus.rglob("*.md"))
+        files = [*sorted(self._corpus.rglob("*.md")), *sorted((self._parts.root / "assets" / "domain").iterdir())]
         contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
         chosen = [self.variant.terms, self.variant.aliases, self.variant.splitter, dataclasses.asdict(self.settings.chunk),
-                  self._parts.models.embedder.name, contents]
+                  self._parts.models.embedder.name, CHUNKER_VERSION, contents]
         return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()[:12]
