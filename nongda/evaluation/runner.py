@@ -30,8 +30,8 @@ from nongda.records import Answer, Stage
 Record = dict[str, Any]
 _STATE = ("system", "settings", "corpus", "domain", "models", "generate", "version")  # what must be the same to go on
 # What answers are made by; the evaluation and the page are not part of it.
-_CODE = ("*.py", "language/*.py", "documents/*.py", "models/*.py", "index/*.py", "answer/*.py")
-_PACKAGES = ("llama-cpp-python", "onnxruntime", "tokenizers", "numpy", "jieba", "hnswlib", "sqlite-utils")
+_CODE = ("engine.py", "records.py", "settings.py", "language/*.py", "documents/*.py", "models/*.py", "index/*.py", "answer/*.py")
+_PACKAGES = ("llama-cpp-python", "onnxruntime", "tokenizers", "numpy", "jieba", "hnswlib", "chroma-hnswlib", "sqlite-utils")
 
 
 class GoldScorer:
@@ -70,9 +70,15 @@ def describe(system: System, corpus: Path, weights: Path, generate: bool, comman
         "corpus": digest(corpus.rglob("*.md")), "domain": digest((root / "assets" / "domain").iterdir()),
         "code": digest(path for part in _CODE for path in (root / "nongda").glob(part)),
         "models": _weights_used(system, weights, generate), "generate": generate, "version": __version__,
-        "packages": {name: importlib.metadata.version(name) for name in _PACKAGES}, "python": platform.python_version(),
+        "packages": _installed(_PACKAGES), "python": platform.python_version(),
         "machine": f"{platform.system()}, {os.cpu_count()} CPUs", "command": command,
     }
+
+
+def _installed(names: Iterable[str]) -> dict[str, str]:
+    """Return versions; of the two packages that carry hnswlib a machine has one."""
+    present = {str(d.name).lower(): d.version for d in importlib.metadata.distributions()}
+    return {name: present[name] for name in names if name in present}
 
 
 def digest(files: Iterable[Path]) -> str:
