@@ -100,6 +100,7 @@ def curve(points: Mapping[str, Mapping[int, Interval]], label: str) -> str:
         centre = [values[k].value for k in ks]
         axes.plot(ks, centre, marker="o", color=colour, label=name)
         axes.fill_between(ks, [values[k].low for k in ks], [values[k].high for k in ks], color=colour, alpha=0.15)
+    axes.set_xticks(sorted({k for values in points.values() for k in values}))
     axes.set_xlabel(label)
     axes.set_ylim(0, 1)
     axes.legend(frameon=False)

@@ -123,6 +123,8 @@ class Report:
 
     def _ablations(self) -> str:
         names = [name for name in self._runs if not _is_k(name)]
+        if len(names) < 2:
+            return ""
         intervals = {name: self._interval(self._runs[name], MAIN) for name in names}
         others = [name for name in names if name != FULL]
         changes = {name: {row["metric"]: row for row in compare(self._runs[FULL], self._runs[name], self._seed)}
