@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import signal
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from nongda.language.lexicon import Lexicon
 from nongda.language.units import Units
 
 ROOT = Path(__file__).resolve().parent.parent
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background; its children would ignore stops too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class HashEmbedder:
