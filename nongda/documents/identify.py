@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from nongda.language.text import fold
 from nongda.records import Block
@@ -19,6 +20,12 @@ CITATION = re.compile(rf"\[\s*({_ID}(?:\s*[;；,，、]\s*{_ID})*)\s*\]")
 def sha256_hex(data: bytes) -> str:
     """Return the SHA-256 of the bytes as 64 hex digits."""
     return hashlib.sha256(data).hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file of any size as 64 hex digits; OSError when it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def document_id(data: bytes) -> str:

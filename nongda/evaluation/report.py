@@ -35,7 +35,8 @@ def sample(records: Sequence[Record], metric: str) -> Sample:
     return Sample.of([(r["metrics"][metric][0], r["metrics"][metric][1]) for r in records])
 
 
-def compare(one: Sequence[Record], other: Sequence[Record], seed: int) -> list[dict[str, Any]]:
+def compare(one: Sequence[Record], other: Sequence[Record], seed: int,
+            metrics: Sequence[str] = METRICS) -> list[dict[str, Any]]:
     """Compare two runs on the questions both have; a row per metric that counts for any of them.
 
     Raises UsageError when they share no question.
@@ -44,7 +45,7 @@ def compare(one: Sequence[Record], other: Sequence[Record], seed: int) -> list[d
     if not pairs:
         raise UsageError("两个评测结果没有相同的题目，无法比较：请检查文件")
     rows: list[dict[str, Any]] = []
-    for metric in METRICS:
+    for metric in metrics:
         first, last = (sample([pair[side] for pair in pairs], metric) for side in (0, 1))
         if first.denominators.any() or last.denominators.any():
             p = permutation_p(first, last, np.random.default_rng(seed))
@@ -127,7 +128,7 @@ class Report:
             return ""
         intervals = {name: self._interval(self._runs[name], MAIN) for name in names}
         others = [name for name in names if name != FULL]
-        changes = {name: {row["metric"]: row for row in compare(self._runs[FULL], self._runs[name], self._seed)}
+        changes = {name: {row["metric"]: row for row in compare(self._runs[FULL], self._runs[name], self._seed, _TESTED)}
                    for name in others}
         adjusted = {m: dict(zip(others, holm([changes[n][m]["p"] if m in changes[n] else 1.0 for n in others]),
                                 strict=True)) for m in _TESTED}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from nongda import __version__
-from nongda.documents.identify import document_id
+from nongda.documents.identify import document_id, file_sha256, sha256_hex
 from nongda.errors import GenerationError, UsageError
 from nongda.evaluation.dataset import Family, GoldQuestion, chunks_of_evidence
 from nongda.evaluation.scoring import Outcome, score
@@ -94,12 +94,7 @@ def _weights_used(system: System, weights: Path, generate: bool) -> dict[str, st
     generator = system.engine.generator if generate else None
     names += [generator.name] if generator else []
     files = [p for name in names for p in sorted([weights / name, *(weights / name).rglob("*")]) if p.is_file()]
-    return {path.relative_to(weights).as_posix(): _sha256(path) for path in files}
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return {path.relative_to(weights).as_posix(): file_sha256(path) for path in files}
 
 
 def run(system: System, questions: Sequence[GoldQuestion], scorer: GoldScorer, out: Path,
@@ -174,12 +169,12 @@ def read_run(path: Path) -> list[Record]:
 
 def gold_key(question: GoldQuestion) -> str:
     """Return a short digest of a question with its gold: tells whether a record was scored with it."""
-    return hashlib.sha256(repr(question).encode()).hexdigest()[:12]
+    return sha256_hex(repr(question).encode())[:12]
 
 
 def _asked(question: GoldQuestion) -> str:
     words = [question.question, *(turn.content for turn in question.history)]
-    return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:12]
+    return sha256_hex(json.dumps(words).encode())[:12]
 
 
 def _ask(system: System, question: GoldQuestion) -> Record:

@@ -7,13 +7,11 @@ question form (不能 in 能不能). Amounts per mu are compared without "per mu
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from nongda.documents.identify import CITATION
-from nongda.errors import SettingsError
 from nongda.evaluation.dataset import squeeze
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import search_form
@@ -42,11 +40,7 @@ class Values:
     @classmethod
     def load(cls, lexicon: Lexicon, path: Path) -> Values:
         """Read the tables [units] and [counters] of units.toml; SettingsError names the file."""
-        try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls(lexicon, Units({**data["units"], **data["counters"]}))
-        except (OSError, ValueError, KeyError) as error:
-            raise SettingsError(f"单位表 {path} 无法读取（{error}）：请恢复该文件") from error
+        return cls(lexicon, Units.load(path, ("units", "counters")))
 
     def quantities(self, text: str) -> list[Quantity]:
         """Return the quantities of a text that have a unit; "per mu" is left out of it."""

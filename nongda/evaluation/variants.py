@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongda.documents.chunk import CHUNKER_VERSION
+from nongda.documents.identify import sha256_hex
 from nongda.engine import ROOT, Engine, Models, TextEmbedder
 from nongda.errors import UsageError
 from nongda.evaluation.baselines import PairEmbedder, SimpleRag, WordReranker
@@ -164,7 +164,7 @@ class System:
     def _knowledge_key(self) -> str:
         """Variants whose passages are the same share a knowledge base."""
         files = [*sorted(self._corpus.rglob("*.md")), *sorted((self._parts.root / "assets" / "domain").iterdir())]
-        contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+        contents = [sha256_hex(path.read_bytes()) for path in files]
         chosen = [self.variant.terms, self.variant.aliases, self.variant.splitter, dataclasses.asdict(self.settings.chunk),
                   self._parts.models.embedder.name, CHUNKER_VERSION, contents]
-        return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()[:12]
+        return sha256_hex(json.dumps(chosen).encode())[:12]

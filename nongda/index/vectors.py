@@ -19,6 +19,7 @@ import hnswlib
 import numpy as np
 from numpy.typing import NDArray
 
+from nongda.documents.identify import file_sha256
 from nongda.records import Hit
 
 logger = logging.getLogger(__name__)
@@ -85,18 +86,13 @@ def _fingerprint(keys: NDArray[np.int64], vectors: NDArray[np.float32]) -> str:
     return digest.hexdigest()
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _load(folder: Path | None, note: _Note) -> hnswlib.Index | None:
     if folder is None:
         return None
     path, note_path = folder / FILE_NAME, folder / (FILE_NAME + ".json")
     try:
         stored = _Note(**json.loads(note_path.read_text(encoding="utf-8")))
-        if stored != _Note(**{**asdict(note), "sha256": _sha256(path)}):
+        if stored != _Note(**{**asdict(note), "sha256": file_sha256(path)}):
             return None
         graph = hnswlib.Index(space="ip", dim=note.dimension)
         graph.load_index(str(path), max_elements=note.count)
@@ -124,7 +120,7 @@ def _save(graph: hnswlib.Index, folder: Path, note: _Note) -> None:
     graph.save_index(str(temporary))
     with temporary.open("rb+") as file:
         os.fsync(file.fileno())
-    record = {**asdict(note), "sha256": _sha256(temporary)}
+    record = {**asdict(note), "sha256": file_sha256(temporary)}
     note_temporary.write_text(json.dumps(record), encoding="utf-8")
     os.replace(temporary, path)
     os.replace(note_temporary, note_path)

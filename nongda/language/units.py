@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,11 +58,11 @@ class Units:
         self._after_number = re.compile(rf"(?<=\d)\s*(?P<unit>{unit})")
 
     @classmethod
-    def load(cls, path: Path) -> Units:
-        """Read the table [units] of a TOML file; SettingsError names the file when it cannot be read."""
+    def load(cls, path: Path, tables: Sequence[str] = ("units",)) -> Units:
+        """Read tables of a TOML file; SettingsError names the file when it cannot be read."""
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls({str(k): str(v) for k, v in data["units"].items()})
+            return cls({str(k): str(v) for table in tables for k, v in data[table].items()})
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, AttributeError) as error:
             raise SettingsError(f"单位表 {path} 无法读取（{error}）：请恢复该文件") from error
 

@@ -6,7 +6,6 @@ models/weights/.verified.json remembers which files were checked, so that a star
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import logging
 import os
@@ -16,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nongda.documents.identify import file_sha256
 from nongda.errors import WeightsError
 from nongda.models.e5_wheel import repack
 from nongda.models.manifest import FolderSource, Model, Source, WeightFile, WheelSource
-from nongda.models.sources import COPY_BYTES, Report, SourceUnavailable, from_folders, from_hub, from_wheels
+from nongda.models.sources import Report, SourceUnavailable, from_folders, from_hub, from_wheels
 
 logger = logging.getLogger(__name__)
 
@@ -225,16 +225,8 @@ def _check(file: WeightFile, path: Path) -> None:
         raise WeightsError(
             f"模型文件 {file.path} 应有 {file.bytes} 字节，实际 {size} 字节，不能使用：{AGAIN}"
         )
-    if file.sha256 is not None and _sha256(path) != file.sha256:
+    if file.sha256 is not None and file_sha256(path) != file.sha256:
         raise WeightsError(f"模型文件 {file.path} 的 sha256 与清单不符，不能使用：{AGAIN}")
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as reader:
-        while piece := reader.read(COPY_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def _in_ledger(file: WeightFile, weights_dir: Path, ledger: dict[str, Any]) -> bool:
@@ -260,7 +252,7 @@ def _remember(file: WeightFile, weights_dir: Path) -> None:
     path = weights_dir / file.path
     state = path.stat()
     ledger = _read_ledger(weights_dir)
-    digest = file.sha256 or _sha256(path)
+    digest = file.sha256 or file_sha256(path)
     ledger[file.path] = {"bytes": state.st_size, "mtime_ns": state.st_mtime_ns, "sha256": digest}
     temporary = weights_dir / (LEDGER + ".tmp")
     try:
