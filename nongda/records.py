@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 BlockKind = Literal["paragraph", "list", "table"]
+AnswerKind = Literal["quoted", "checked", "computed", "refused", "question"]
+NoteKind = Literal["law", "interval", "registered", "trust", "contradiction", "arithmetic", "checked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,20 @@ class Citation:
     page: int | None
     heading: tuple[str, ...]
     quote: str
+    authority: str = ""
+    region: str = ""
+    date: str = ""
+    stage: str = ""
+    remark: str = ""  # why the source may not fit the question, "" where it does
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the reader must know beside the answer: a law, an interval, a contradiction; with its own citations."""
+
+    kind: NoteKind
+    text: str
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +183,11 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer. `timings` are seconds per stage, `models` the file of each role."""
+    """A finished answer. `timings` are seconds per stage, `models` the file of each role.
+
+    `kind` says how it came about: the document's own words, sentences checked against them, a figure computed from
+    one, an honest refusal, or a question back with `choices`. Notes of kind "law" are shown before the text.
+    """
 
     question: str
     standalone: str
@@ -179,6 +199,9 @@ class Answer:
     timings: Mapping[str, float] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
     stopped: bool = False
+    kind: AnswerKind = "quoted"
+    notes: tuple[Note, ...] = ()
+    choices: tuple[str, ...] = ()
 
 
 Event = Stage | Delta | Answer

@@ -1,6 +1,7 @@
 from answer_world import make_candidate
 
-from nongda.answer.compress import compress, headed_text, score_evidence, split_evidence
+from nongda.answer.compress import compress, score_evidence
+from nongda.answer.evidence import headed_text, split_evidence
 from nongda.answer.understand import understand
 from nongda.settings import AnswerSettings
 

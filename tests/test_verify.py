@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nongda.answer.cite import marker, references, resolve, supports
-from nongda.answer.compress import score_evidence, split_evidence
+from nongda.answer.compress import score_evidence
+from nongda.answer.evidence import split_evidence
 from nongda.answer.understand import understand
 from nongda.answer.verify import LIST_MARK, grounded, quoted, unsupported
 from nongda.settings import AnswerSettings

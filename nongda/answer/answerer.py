@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from nongda.answer.cite import marker, references, resolve, supports
-from nongda.answer.compress import ScoredEvidence, compress, score_evidence
+from nongda.answer.compress import compress, score_evidence
+from nongda.answer.evidence import ScoredEvidence
 from nongda.answer.prompt import NO_ANSWER, build_messages
 from nongda.answer.retrieve import Indexes, QueryEmbedder, retrieve
 from nongda.answer.select import UNFINISHED, best_quotes, relevant

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nongda.answer.compress import ScoredEvidence
+from nongda.answer.evidence import ScoredEvidence
 from nongda.records import Candidate, Citation, Evidence
 
 

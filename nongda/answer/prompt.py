@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from nongda.answer.compress import ScoredEvidence, headed_text
+from nongda.answer.evidence import ScoredEvidence, headed_text
 from nongda.answer.verify import LIST_MARK
 from nongda.documents.identify import CITATION
 from nongda.models.generate import Message

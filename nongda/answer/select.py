@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nongda.answer.compress import ScoredEvidence
+from nongda.answer.evidence import ScoredEvidence
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Query
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nongda.answer.compress import ScoredEvidence, headed_text
+from nongda.answer.evidence import ScoredEvidence, headed_text
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import supported
 from nongda.records import Query

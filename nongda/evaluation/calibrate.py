@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongda.answer.cite import supports
-from nongda.answer.compress import ScoredEvidence, score_evidence
+from nongda.answer.compress import score_evidence
+from nongda.answer.evidence import ScoredEvidence
 from nongda.answer.retrieve import QueryEmbedder
 from nongda.documents.clean import clean
 from nongda.documents.parse import parse_file
