@@ -1,4 +1,4 @@
-"""The GGUF language model, through llama-cpp-python: chat template, streaming, a stop that stops."""
+"""The GGUF language model, through llama-cpp-python: chat template, streaming, closed choices, a stop that stops."""
 
 from __future__ import annotations
 
@@ -6,14 +6,26 @@ import ctypes
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+
+import numpy as np
 
 from nongda.errors import GenerationError, WeightsError
+
+if TYPE_CHECKING:
+    from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
 logger = logging.getLogger(__name__)
 _TEMPLATE_TOKENS = 8  # what a chat template adds around one message, with room to spare
 _SEED = 7
+# For a model file that brings no template of its own.
+_CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+_MARKS = (("<|", "< |"), ("|>", "| >"), ("<s>", "< s>"), ("</s>", "< /s>"))
 
 
 class Message(TypedDict):
@@ -39,6 +51,14 @@ class Generator(Protocol):
         ...
 
 
+class Chooser(Protocol):
+    """What a closed decision needs of a language model."""
+
+    def choose(self, messages: Sequence[Message], labels: Sequence[str], stop: threading.Event) -> dict[str, float]:
+        """Return each label's probability as the reply (they sum to 1); empty once `stop` is set."""
+        ...
+
+
 class LlamaGenerator:
     """A loaded GGUF model. Not safe for two threads: the engine holds the lock."""
 
@@ -56,6 +76,8 @@ class LlamaGenerator:
             )
         except (ValueError, RuntimeError, OSError) as error:
             raise WeightsError(f"模型文件 {path.name} 无法加载（{error}）：请运行 setup 命令重新取得") from error
+        self._template = self._read_template()
+        self._llama.chat_handler = self._template.to_chat_handler()  # writing and choosing see the same prompt
         # Kept as an attribute: the C side holds only a pointer to it.
         self._abort = llama_cpp.ggml_abort_callback(lambda _: self._stop.is_set())
         llama_cpp.llama_set_abort_callback(self._llama.ctx, self._abort, ctypes.c_void_p(0))
@@ -73,7 +95,7 @@ class LlamaGenerator:
         self._stop = stop
         try:
             for part in self._llama.create_chat_completion(
-                messages=list(messages), max_tokens=max_tokens, temperature=temperature, top_p=0.9,
+                messages=_unmarked(messages), max_tokens=max_tokens, temperature=temperature, top_p=0.9,
                 repeat_penalty=1.05, stream=True,
             ):
                 if stop.is_set():
@@ -85,7 +107,67 @@ class LlamaGenerator:
             self._llama.reset()  # a decode cut short leaves the cache half-filled
             if stop.is_set():
                 return
-            raise GenerationError(f"语言模型 {self.name} 出错（{error}）：请重试，仍不行请重新启动程序") from error
+            raise self._failure(error) from error
+
+    def choose(self, messages: Sequence[Message], labels: Sequence[str], stop: threading.Event) -> dict[str, float]:
+        """Return each label's probability as the reply's first token, over the labels alone; empty once stopped.
+
+        A label is one token (A, 是, 无), else GenerationError. What a grammar over the labels would write at
+        temperature 0 is the likeliest of them, so no grammar is needed; the probability says how sure it is. What two
+        prompts begin with in common is read once: a second question over the same evidence costs its own words.
+        """
+        tokens = self._label_tokens(labels)
+        if stop.is_set():
+            return {}
+        self._stop = stop
+        try:
+            logits = self._next_logits(self._prompt_tokens(messages))[tokens]
+        except (RuntimeError, ValueError) as error:
+            self._llama.reset()
+            if stop.is_set():
+                return {}
+            raise self._failure(error) from error
+        weights = np.exp(logits - logits.max())
+        return dict(zip(labels, (weights / weights.sum()).tolist(), strict=True))
+
+    def _label_tokens(self, labels: Sequence[str]) -> list[int]:
+        """Return the label's token ids; GenerationError for a label of several tokens, or two of one token."""
+        found = [self._llama.tokenize(label.encode("utf-8"), add_bos=False, special=False) for label in labels]
+        long = [label for label, ids in zip(labels, found, strict=True) if len(ids) != 1]
+        if long or len({ids[0] for ids in found}) < max(1, len(labels)):
+            raise GenerationError(f"模型 {self.name} 不能从“{'、'.join(labels)}”里选：每个选项须是不同的单个词元")
+        return [int(ids[0]) for ids in found]
+
+    def _prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
+        prompt = self._template(messages=_unmarked(messages)).prompt
+        tokens: list[int] = self._llama.tokenize(prompt.encode("utf-8"), add_bos=False, special=True)
+        if len(tokens) >= self.context:
+            raise GenerationError(f"提示词有 {len(tokens)} 个词元，超过模型的 {self.context}：请缩短问题或清空对话")
+        return tokens
+
+    def _next_logits(self, tokens: list[int]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return the logits (vocabulary,) after the tokens; the model object's own record of its cache stays true."""
+        import llama_cpp
+
+        known = self._llama.input_ids[: min(self._llama.n_tokens, len(tokens) - 1)].tolist()
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(known, tokens, strict=False)))
+        self._llama.n_tokens = common  # `eval` cuts the cache here
+        self._llama.eval(tokens[common:])
+        pointer = llama_cpp.llama_get_logits_ith(self._llama.ctx, -1)
+        return np.ctypeslib.as_array(pointer, shape=(self._llama.n_vocab(),)).astype(np.float32)
+
+    def _read_template(self) -> Jinja2ChatFormatter:
+        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+        end = self._llama.token_eos()
+        return Jinja2ChatFormatter(
+            template=self._llama.metadata.get("tokenizer.chat_template") or _CHATML,
+            eos_token=self._llama.detokenize([end], special=True).decode("utf-8", "replace"), bos_token="",
+            stop_token_ids=[end],
+        )
+
+    def _failure(self, error: Exception) -> GenerationError:
+        return GenerationError(f"语言模型 {self.name} 出错（{error}）：请重试，仍不行请重新启动程序")
 
     def close(self) -> None:
         """Free the model's memory."""
@@ -115,3 +197,28 @@ class LockedGenerator:
             yield from self._generator.generate(messages, max_tokens, temperature, stop)
         finally:
             self._lock.release()
+
+    def choose(self, messages: Sequence[Message], labels: Sequence[str], stop: threading.Event) -> dict[str, float]:
+        """Choose once the model is free; empty when stopped first, or when the model cannot choose."""
+        choose = getattr(self._generator, "choose", None)
+        if choose is None:
+            return {}
+        while not self._lock.acquire(timeout=0.1):
+            if stop.is_set():
+                return {}
+        try:
+            probabilities: dict[str, float] = choose(messages, labels, stop)
+            return probabilities
+        finally:
+            self._lock.release()
+
+
+def _unmarked(messages: Sequence[Message]) -> list[Message]:
+    """Break the template's own marks inside a message: a document must not close its turn and open the system's."""
+    return [{"role": m["role"], "content": _without_marks(m["content"])} for m in messages]
+
+
+def _without_marks(text: str) -> str:
+    for mark, broken in _MARKS:
+        text = text.replace(mark, broken)
+    return text
