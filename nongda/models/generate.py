@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, cast
 
 import numpy as np
 
@@ -139,7 +139,7 @@ class LlamaGenerator:
         return [int(ids[0]) for ids in found]
 
     def _prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
-        prompt = self._template(messages=_unmarked(messages)).prompt
+        prompt = self._template(messages=cast(Any, _unmarked(messages))).prompt
         tokens: list[int] = self._llama.tokenize(prompt.encode("utf-8"), add_bos=False, special=True)
         if len(tokens) >= self.context:
             raise GenerationError(f"提示词有 {len(tokens)} 个词元，超过模型的 {self.context}：请缩短问题或清空对话")
