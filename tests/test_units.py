@@ -1,14 +1,35 @@
 """Numbers and units as farmers and documents write them."""
 
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nongda.errors import SettingsError
 from nongda.language.text import search_form
-from nongda.language.units import Quantity, Units, chinese_number, same_quantity, supported
+from nongda.language.units import (
+    Quantity,
+    Units,
+    chinese_number,
+    equal_in_value,
+    exact,
+    same_quantity,
+    supported,
+)
 
 NUMERALS = "零一二三四五六七八九"
+
+
+TABLE = Path(__file__).resolve().parent.parent / "assets" / "domain" / "units.toml"
+
+
+@pytest.fixture(scope="session")
+def table() -> Units:
+    return Units.load(TABLE)
 
 
 def found(units, text):
@@ -64,7 +85,7 @@ def test_a_quantity_has_its_value_its_symbol_and_its_place(units, text, low, hig
 
 @pytest.mark.parametrize("text", [
     "一般", "一些", "第一", "第一次", "第十三天", "统一管理", "万一", "几十公斤", "数百公斤", "每千克种子",
-    "三分之一亩", "百分之三十", "千克", "",
+    "三分之一亩", "百分之几", "千克", "",
 ])
 def test_everyday_words_with_numerals_are_no_quantities(units, text):
     assert found(units, text) == []
@@ -185,3 +206,145 @@ def test_a_broken_table_is_named_in_words(tmp_path, content):
 
 def test_a_table_without_units_still_finds_numbers():
     assert found(Units({}), "喷3次，一次") == [(3, 3, "")]
+
+
+@pytest.mark.parametrize(("text", "low", "high", "surface"), [
+    ("百分之三十", 30, 30, "百分之三十"), ("降到百分之零点五", 0.5, 0.5, "百分之零点五"), ("百分之50以上", 50, 50, "百分之50"),
+    ("百分之三十五", 35, 35, "百分之三十五"), ("百分之百", 100, 100, "百分之百"), ("百分之二点五的药", 2.5, 2.5, "百分之二点五"),
+    ("百分之十到百分之十五", 10, 15, "百分之十到百分之十五"), ("百分之十至二十", 10, 20, "百分之十至二十"),
+    ("百分之二三十", 20, 30, "百分之二三十"), ("百分之３０～４０", 30, 40, "百分之３０～４０"),
+    ("减产三成", 30, 30, "三成"), ("七八成", 70, 80, "七八成"), ("六成半", 65, 65, "六成半"), ("减产3成以上", 30, 30, "3成"),
+    ("两到三成", 20, 30, "两到三成"), ("两成半至三成半", 25, 35, "两成半至三成半"), ("五成到七成", 50, 70, "五成到七成"),
+    ("十成", 100, 100, "十成"), ("用九成的水溶解", 90, 90, "九成"), ("八成熟就收", 80, 80, "八成"), ("占一成", 10, 10, "一成"),
+    ("损失六成到全部", 60, 60, "六成"),
+])
+def test_shares_in_words_are_percentages(table, text, low, high, surface):
+    assert found(table, text) == [(low, high, "%")]
+    assert surfaces(table, text) == [surface]
+
+
+@pytest.mark.parametrize("text", [
+    "成虫", "第三成虫期", "生产成本", "一成本", "完成", "成为", "三成活", "一成熟就采", "一成不变", "统一成穴", "半成品", "养成",
+    "百分之几", "三分之一", "分成", "四成株",
+])
+def test_other_words_with_these_signs_are_no_shares(table, text):
+    assert [q for q in table.quantities(text) if q.unit == "%"] == []
+
+
+def test_a_share_of_a_thousand_has_its_own_sign(table):
+    assert found(table, "千分之三") == [(3, 3, "‰")]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("百分之十到二十天", [(10, 10, "%")]),
+    ("三成，10公斤", [(30, 30, "%"), (10, 10, "kg")]),
+    ("三点五公斤", [(3.5, 3.5, "kg")]), ("零点二五升", [(0.25, 0.25, "L")]), ("一点五至二点五公斤", [(1.5, 2.5, "kg")]),
+    ("早上八点三十分钟后", [(30, 30, "min")]), ("有一点三公斤的", [(1.3, 1.3, "kg")]),
+    ("0.5 g/L", [(0.5, 0.5, "g/L")]), ("０．５克／升", [(0.5, 0.5, "g/L")]),
+    ("稀释1000倍", [(1000, 1000, "倍")]), ("一千倍液", [(1000, 1000, "倍")]), ("1000 倍", [(1000, 1000, "倍")]),
+])
+def test_decimals_in_words_rates_and_dilutions_are_read(table, text, expected):
+    assert found(table, text) == expected
+
+
+@pytest.mark.parametrize(("numeral", "value"), [
+    ("零点五", 0.5), ("三点五", 3.5), ("十二点二五", 12.25), ("三点", None), ("点五", None), ("三点十", None),
+])
+def test_decimals_in_words_have_their_value(numeral, value):
+    assert chinese_number(numeral) == value
+
+
+@settings(deadline=None)
+@given(st.integers(0, 9999), st.integers(0, 99))
+def test_a_decimal_in_words_reads_back_as_its_number(whole, hundredths):
+    digits = "".join(NUMERALS[int(d)] for d in f"{hundredths:02d}")
+    assert chinese_number(f"{written(whole)}点{digits}") == float(f"{whole}.{hundredths:02d}")
+
+
+@pytest.mark.parametrize(("unit", "other", "factor"), [
+    ("斤", "kg", Fraction(1, 2)), ("t", "g", 1_000_000), ("亩", "m2", Fraction(2000, 3)), ("hm2", "亩", 15), ("尺", "m", Fraction(1, 3)),
+    ("kg/hm2", "kg/亩", Fraction(1, 15)), ("斤/亩", "kg/hm2", Fraction(15, 2)), ("mL/亩", "L/hm2", Fraction(15, 1000)),
+    ("株/亩", "株/hm2", 15), ("g/株", "kg/株", Fraction(1, 1000)), ("mg/L", "g/L", Fraction(1, 1000)), ("g/kg", "mg/kg", 1000),
+    ("ppm", "mg/kg", 1), ("m3", "mL", 1_000_000), ("cm3", "L", Fraction(1, 1000)), ("%", "%", 1),
+    ("g", "mL", None), ("kg", "L", None), ("kg/亩", "kg", None), ("kg/亩", "kg/株", None), ("亩", "m", None), ("", "kg", None),
+    ("%", "倍", None),
+])
+def test_units_of_one_kind_convert_exactly(table, unit, other, factor):
+    assert table.factor(unit, other) == factor
+    assert table.factor(other, unit) == (None if factor is None else 1 / Fraction(factor))
+
+
+SYMBOLS = ["μg", "mg", "g", "kg", "t", "斤", "mL", "L", "m3", "cm3", "亩", "hm2", "m2", "kg/亩", "g/hm2", "斤/亩", "mL/亩", "L/hm2",
+           "g/L", "mg/L"]
+
+
+@settings(deadline=None)
+@given(st.decimals("0.01", 99999, places=2), st.sampled_from(list(permutations(SYMBOLS, 2))))
+def test_a_conversion_there_and_back_is_the_same_quantity(table, number, pair):
+    quantity = Quantity(float(number), float(number) * 2, pair[0], 3, 9)
+    there = table.convert(quantity, pair[1])
+    if there is None:
+        assert table.factor(*pair) is None
+        return
+    back = table.convert(there, pair[0])
+    assert (there.start, there.end, there.unit) == (3, 9, pair[1])
+    assert back is not None and same_quantity(back, quantity)
+    assert equal_in_value(quantity, there, table) and equal_in_value(there, quantity, table)
+    assert not equal_in_value(quantity, replace(there, high=there.high * 1.01), table)
+
+
+@pytest.mark.parametrize(("text", "low", "high", "unit"), [
+    ("每亩2公斤", 2, 2, "kg/亩"), ("30公斤/公顷", 30, 30, "kg/hm2"), ("4斤/亩", 4, 4, "斤/亩"),
+    ("每公顷施尿素30公斤", 30, 30, "kg/hm2"),
+    ("亩用40～50克", 40, 50, "g/亩"), ("一亩用药20毫升", 20, 20, "mL/亩"), ("每株每年30克", 30, 30, "g/株"),
+    ("每棵树浇水5公斤", 5, 5, "kg/株"),
+    ("每亩每次1.5万头", 15000, 15000, "头/亩"), ("亩产500公斤", 500, 500, "kg/亩"),
+    ("每 1 公顷 300克", 300, 300, "g/hm2"), ("每亩地三公斤", 3, 3, "kg/亩"),
+])
+def test_a_rate_has_its_area_in_the_unit(table, text, low, high, unit):
+    counted = table.extended({"头": "头"})
+    assert [(q.low, q.high, q.unit) for q in counted.rates(text) if q.unit] == [(low, high, unit)]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("每亩用40%三环唑20克，兑水50公斤，隔7天再喷", [(40, 40, "%"), (20, 20, "g/亩"), (50, 50, "kg/亩"), (7, 7, "")]),
+    ("每亩施10公斤。另备5公斤", [(10, 10, "kg/亩"), (5, 5, "kg")]),
+    ("每亩用药，每15公斤水加30克", [(15, 15, "kg"), (30, 30, "g")]),
+    ("每公顷30公斤，每株10克", [(30, 30, "kg/hm2"), (10, 10, "g/株")]),
+    ("一亩半地用3公斤", [(1.5, 1.5, "亩"), (3, 3, "kg")]),
+    ("十一亩用3公斤", [(11, 11, "亩"), (3, 3, "kg")]),
+    ("亩产量大，苗高20厘米，用药20克", [(20, 20, "cm"), (20, 20, "g/亩")]),
+    ("共用3公斤", [(3, 3, "kg")]),
+])
+def test_an_amount_belongs_to_the_nearest_area_before_it(table, text, expected):
+    assert [(q.low, q.high, q.unit) for q in table.rates(text)] == expected
+
+
+def test_one_dose_written_in_three_ways_is_one_value(table):
+    doses = [table.rates(text)[0] for text in ("每亩2公斤", "30公斤/公顷", "4斤/亩", "每公顷30千克", "２ｋｇ/亩")]
+    assert all(equal_in_value(one, other, table) for one in doses for other in doses)
+    assert not equal_in_value(doses[0], table.rates("每亩2升")[0], table)
+    assert not equal_in_value(doses[0], table.rates("2公斤")[0], table)
+    assert not equal_in_value(doses[0], table.rates("每公顷2公斤")[0], table)
+    assert not equal_in_value(doses[0], table.rates("每亩2～3公斤")[0], table)
+
+
+def test_a_number_is_the_decimal_that_was_written():
+    assert exact(0.1) == Fraction(1, 10)
+    assert exact(1.1 * 10000) == 11000
+
+
+def test_further_spellings_leave_the_table_as_it_is(units):
+    more = units.extended({"袋": "袋"})
+    assert found(more, "三袋") == [(3, 3, "袋")]
+    assert found(units, "三袋") == []
+
+
+@pytest.mark.parametrize("row", [
+    'from = "g"\nto = "kg"', 'from = "g"\nto = "kg"\nfactor = "viel"', 'from = "g"\nto = "kg"\nfactor = "1/0"',
+])
+def test_a_broken_conversion_is_named_in_words(tmp_path, row):
+    path = tmp_path / "units.toml"
+    path.write_text(f'[units]\n"克" = "g"\n[[conversions]]\n{row}\n', encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"units\.toml"):
+        Units.load(path)
