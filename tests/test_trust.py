@@ -1,0 +1,134 @@
+"""The trust line: what a source says of itself, and when it may not fit the question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from answer_world import make_candidate
+from conftest import ROOT
+
+from nongda.answer.cite import resolve
+from nongda.answer.evidence import split_evidence
+from nongda.answer.trust import Fitting, trusted
+from nongda.answer.understand import understand
+from nongda.errors import SettingsError
+from nongda.language.lexicon import Lexicon
+from nongda.records import Candidate, Citation, DocumentMeta
+from nongda.settings import AnswerSettings
+
+TODAY = date(2026, 6, 15)
+META = DocumentMeta(title="咖啡施肥", region="云南省普洱市、保山市", date="2025-03", stage="投产期", authority="某州农科所")
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return Lexicon.load(ROOT / "assets" / "domain")
+
+
+@pytest.fixture(scope="module")
+def fitting() -> Fitting:
+    return Fitting.load(ROOT / "assets" / "domain")
+
+
+@pytest.fixture(scope="module")
+def cite(lexicon: Lexicon, fitting: Fitting):
+    def cited(question: str, text: str = "每株施复合肥100克。", meta: DocumentMeta = META,
+              heading: tuple[str, ...] = ()) -> Citation:
+        made = make_candidate(lexicon, text, heading=heading)
+        found = Candidate(made.chunk, replace(made.document, meta=meta), 1.0)
+        query = understand(question, (), lexicon, AnswerSettings())
+        return trusted(resolve(split_evidence(found)[0], found), query, found, TODAY, lexicon, fitting)
+
+    return cited
+
+
+def test_a_citation_carries_what_its_source_says_of_itself(cite):
+    citation = cite("咖啡投产树施多少肥")
+    assert (citation.authority, citation.region, citation.date, citation.stage) == (
+        "某州农科所", "云南省普洱市、保山市", "2025-03", "投产期")
+    assert citation.remark == ""
+
+
+@pytest.mark.parametrize("question", ["保山的咖啡施多少肥", "云南咖啡施多少肥", "隆阳区咖啡施多少肥", "潞江坝的咖啡施多少肥",
+                                      "滇西南咖啡施多少肥", "西南地区咖啡施多少肥", "咖啡施多少肥"])
+def test_a_place_that_contains_the_source_s_or_lies_in_it_fits(cite, question: str):
+    assert cite(question).remark == ""
+
+
+@pytest.mark.parametrize(("question", "named"), [
+    ("海南咖啡施多少肥", "您问的是海南，这里讲的是云南、普洱、保山"), ("临沧的咖啡施多少肥", ""), ("越南的咖啡施多少肥", "您问的是越南"),
+])
+def test_another_place_is_remarked_unless_the_region_holds_it(cite, question: str, named: str):
+    remark = cite(question).remark
+    assert remark.startswith(named) and bool(remark) == bool(named)
+
+
+def test_the_place_in_the_sentence_weighs_more_than_the_document_s_region(cite):
+    assert cite("保山的咖啡施多少肥", "印度产区每株施100克。").remark == "您问的是保山，这里讲的是印度。"
+    assert cite("保山的咖啡施多少肥", "保山每株施100克，印度施80克。").remark == ""
+    assert cite("保山的咖啡施多少肥", heading=("海南的做法",)).remark == "您问的是保山，这里讲的是海南。"
+
+
+@pytest.mark.parametrize("region", ["全国（县级农技站咨询用）", "各地通用", "", "黄河流域棉区、云南", "西南麦区（含云南）", "南方稻区"])
+def test_a_source_for_the_whole_country_or_a_wide_region_fits_each_place_in_it(cite, region: str):
+    assert cite("普洱的水稻施多少肥", meta=replace(META, region=region)).remark == ""
+
+
+def test_the_whole_country_is_not_abroad(cite):
+    assert "您问的是越南" in cite("越南咖啡施多少肥", meta=replace(META, region="全国咖啡产区")).remark
+
+
+def test_a_direction_and_an_institute_are_no_places(lexicon: Lexicon, fitting: Fitting):
+    assert fitting.places_in("茶园开在西南坡，不要开在西北面", lexicon) == ()
+    assert fitting.places_in("云南农业大学和海南省热带植物研究所的试验", lexicon) == ()
+    assert fitting.places_in("西南和东北的玉米", lexicon) == ("西南地区", "东北")
+    assert fitting.places_in("印度尼西亚和云南省", lexicon) == ("印度尼西亚", "云南")
+
+
+def test_another_growth_stage_is_remarked(cite):
+    assert cite("咖啡苗期施多少肥").remark == "您问的是苗期，这里讲的是投产期。"
+    assert cite("咖啡盛果期施多少肥").remark == ""  # a part of 投产期
+    assert cite("咖啡苗期施多少肥", "苗期每株施10克。").remark == ""
+    assert cite("咖啡投产期施多少肥", heading=("幼龄期施肥",)).remark == "您问的是投产期，这里讲的是幼龄期。"
+
+
+@pytest.mark.parametrize("stage", ["全年", "全生育期（投产期为重点）", "幼龄期至投产期", "播种期～采收期", ""])
+def test_a_source_for_a_span_of_stages_fits_each(cite, stage: str):
+    assert cite("咖啡苗期施多少肥", meta=replace(META, stage=stage)).remark == ""
+
+
+@pytest.mark.parametrize("question", ["雨季咖啡施多少肥", "发病初期打什么药", "安全间隔期是几天"])
+def test_seasons_and_the_stages_of_a_disease_are_not_compared_with_those_of_the_crop(cite, question: str):
+    assert cite(question).remark == ""
+
+
+@pytest.mark.parametrize(("written", "remark"), [
+    ("2018-06-15", ""), ("2018-06-14", "资料日期 2018-06-14，已超过 8 年。"), ("2018", ""), ("2017年", "资料日期 2017年，已超过 8 年。"),
+    ("2026-06", ""), ("2026-07", "资料日期 2026-07 晚于今天。"), ("2026年6月16日", "资料日期 2026年6月16日 晚于今天。"), ("不详", ""),
+])
+def test_an_old_source_and_one_from_the_future_are_remarked(cite, written: str, remark: str):
+    assert cite("咖啡施多少肥", meta=replace(META, date=written)).remark == remark
+
+
+def test_a_source_without_authority_and_a_sample_are_remarked_together_with_the_rest(cite):
+    citation = cite("海南咖啡施多少肥", meta=replace(META, authority="", sample=True, date="2010"))
+    assert citation.remark == (
+        "您问的是海南，这里讲的是云南、普洱、保山；资料日期 2010，已超过 8 年；资料没有写明来源单位；示例资料，未经植保专家审核。")
+
+
+def test_every_place_of_the_lexicon_has_its_place(lexicon: Lexicon, fitting: Fitting):
+    lines = (ROOT / "assets" / "domain" / "lexicon.tsv").read_text(encoding="utf-8").splitlines()
+    for place in (line.split("\t")[0] for line in lines if line.split("\t")[1] == "place"):
+        assert fitting.places_in(place, lexicon), place
+
+
+def test_every_stage_of_the_table_is_a_stage_of_the_lexicon(lexicon: Lexicon, fitting: Fitting):
+    for stage in {*fitting.stages, *fitting.no_stages}.union(*fitting.stages.values()):
+        assert [(e.term, e.kind) for e in lexicon.entities(stage)] == [(stage, "stage")]
+
+
+def test_a_missing_table_is_named(tmp_path):
+    with pytest.raises(SettingsError, match="places.toml"):
+        Fitting.load(tmp_path)
