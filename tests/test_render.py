@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import unescape
+from html.parser import HTMLParser
 
 from fake_desk import RUST, RUST_QUOTE, candidate, quoting, stored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nongda.records import Answer
-from nongda.ui import render
+from nongda.records import Answer, Citation, Note
+from nongda.ui import prose, render
 from nongda.ui.render import Exchange
 from nongda.ui.texts import EN, STARTERS, STATUS_ZH, TEXTS, ZH, language_of
 
@@ -48,9 +49,9 @@ def test_several_citations_in_one_bracket_each_get_their_link():
 
 
 def test_citations_are_stripped_for_the_history():
-    assert render.strip_citations("病斑在叶背。[1a2b3c4d#3][5e6f7a8b#2]剪枝。[1a2b3c4d#4]") == "病斑在叶背。剪枝。"
-    assert render.strip_citations("可以剪枝。\n\n参考资料：[1a2b3c4d#3，5e6f7a8b#2]") == "可以剪枝。"
-    assert render.strip_citations("见表 [3] 和 [abc#1]。") == "见表 [3] 和 [abc#1]。"
+    assert prose.strip_citations("病斑在叶背。[1a2b3c4d#3][5e6f7a8b#2]剪枝。[1a2b3c4d#4]") == "病斑在叶背。剪枝。"
+    assert prose.strip_citations("可以剪枝。\n\n参考资料：[1a2b3c4d#3，5e6f7a8b#2]") == "可以剪枝。"
+    assert prose.strip_citations("见表 [3] 和 [abc#1]。") == "见表 [3] 和 [abc#1]。"
 
 
 def test_the_quoted_sentence_is_marked_in_the_passage():
@@ -75,7 +76,7 @@ def test_marking_never_changes_what_the_passage_says(text: str, quotes: list[str
 
 
 def test_a_card_says_where_the_passage_stands_and_that_it_is_a_sample():
-    html = words(render.card(FOUND, 1, 4, [RUST_QUOTE], ZH))
+    html = words(render.card(FOUND, 1, 4, [quoting(FOUND, RUST_QUOTE)], ZH))
     for part in ("4", "咖啡叶锈病防治", "病害 › 叶锈病", "第 3 页", "云南普洱", "2024-03-01", "病虫害防治",
                  "示例农技站", "叶锈病.md", "[1a2b3c4d#3]", "示例资料", "已引用", RUST):
         assert part in html
@@ -110,9 +111,9 @@ def test_an_answer_shows_its_warnings_before_its_text():
 
 
 def test_a_refusal_and_a_stopped_answer_say_so_in_words():
-    assert "资料中没有依据" in words(render.transcript([finished("未找到", refused=True)], ZH))
+    assert "未找到：资料中没有依据" in words(render.transcript([finished("未找到", refused=True)], ZH))
     assert "已停止，回答不完整" in words(render.transcript([finished("半", stopped=True)], ZH))
-    assert "Not in the documents" in words(render.transcript([finished("未找到", refused=True)], EN))
+    assert "Not found: not in the documents" in words(render.transcript([finished("未找到", refused=True)], EN))
 
 
 def test_a_running_question_says_what_is_being_done():
@@ -145,6 +146,123 @@ def test_a_pasted_page_as_question_is_shown_shortened():
 
 def test_bold_of_the_model_is_shown_as_bold():
     assert "<strong>注意</strong>" in render.answer_text("**注意**通风", 1, ())
+
+
+ELSEWHERE = Citation("ffffffff#9", "禁限用名录", "名录.md", None, ("禁用农药",), "克百威自2024年起禁止使用。", remark="资料日期 2010。")
+
+
+def test_every_kind_of_answer_is_said_in_words_and_by_a_sign():
+    for kind, said in (("quoted", "摘录原文"), ("checked", "已核对"), ("computed", "按公式计算"), ("refused", "未找到"),
+                       ("question", "请先说明")):
+        html = render.transcript([finished("答", kind=kind)], ZH)
+        assert f"{render.SIGNS[kind]} {said}" in words(html)
+    assert "摘录原文" not in render.transcript([finished("未找到", refused=True)], ZH)  # whatever the kind says
+    assert 'class="label kind' not in render.transcript([finished("", stopped=True)], ZH)
+
+
+def test_the_law_stands_before_the_text_and_every_other_note_after_it():
+    notes = tuple(Note(kind, f"说明{kind}") for kind in ("interval", "law", "contradiction", "checked", "registered",
+                                                       "arithmetic", "trust"))
+    html = render.transcript([finished("回答的话", notes=notes)], ZH)
+    assert html.index("说明law") < html.index("回答的话") < min(html.index(f"说明{n.kind}") for n in notes if n.kind != "law")
+    for heading in ("农药法规", "安全间隔期", "登记情况", "资料说法不一", "计算过程", "核对情况", "资料来源"):
+        assert heading in words(html)
+
+
+def test_a_note_s_citation_leads_to_its_card_and_marks_it_even_when_the_text_does_not_cite_it():
+    note = Note("interval", "采收前14天停药。", (quoting(OTHER, "荫蔽度以 30% 左右为宜。"),))
+    exchange = finished("答[1a2b3c4d#3]", notes=(note,))
+    assert 'href="#card-1-5e6f7a8b-2"' in render.transcript([exchange], ZH)
+    html = render.evidence([exchange], ZH)
+    assert "<mark>荫蔽度以 30% 左右为宜。</mark>" in html and "没有引用" not in html
+
+
+def test_a_note_that_cites_in_its_text_gets_no_second_link():
+    note = Note("contradiction", "一说[1a2b3c4d#3]，一说[5e6f7a8b#2]", (quoting(FOUND, RUST_QUOTE), quoting(OTHER, "荫蔽度")))
+    assert render.transcript([finished("答", notes=(note,))], ZH).count('class="cite"') == 2
+
+
+def test_a_note_s_citation_without_a_card_shows_its_source_and_words_in_place():
+    html = words(render.transcript([finished("答", notes=(Note("law", "克百威禁用。", (ELSEWHERE,)),))], ZH))
+    for part in ("克百威自2024年起禁止使用。", "禁限用名录 › 禁用农药", "[ffffffff#9]", "请留意：资料日期 2010。"):
+        assert part in html
+
+
+def test_a_remark_stands_on_the_card_with_a_sign_and_words_in_place_of_the_tag():
+    remarked = replace(quoting(FOUND, RUST_QUOTE), remark="您问的是海南，这里讲的是云南；示例资料，未经植保专家审核。")
+    html = words(render.evidence([finished("答[1a2b3c4d#3]", citations=(remarked, remarked), evidence=(FOUND,))], ZH))
+    assert html.count("⚠ 请留意：您问的是海南，这里讲的是云南；示例资料，未经植保专家审核。") == 1
+    assert html.count("未经植保专家审核") == 1
+
+
+def test_choices_are_buttons_with_the_whole_question():
+    html = render.transcript([finished("问的是哪一种？", kind="question", choices=("小地老虎怎么治", "蛴螬怎么治<b>"))], ZH)
+    assert re.findall(r'<button type="button" class="choice">(.*?)</button>', html) == ["小地老虎怎么治", "蛴螬怎么治&lt;b&gt;"]
+
+
+def test_rows_of_bars_become_a_table_with_citations_in_its_cells():
+    html = render.answer_text("先看：\n| 项目 | 甲 | 乙 |\n|---|---|---|\n| 天数 | 14天[1a2b3c4d#3] | 28天 |[5e6f7a8b#2]\n| 备注 |",
+                              1, (FOUND, OTHER))
+    assert '<thead><tr><th scope="col">项目</th><th scope="col">甲</th><th scope="col">乙</th></tr></thead>' in html
+    assert re.findall(r"<td>(.*?)</td>", re.sub(r"</?a[^>]*>", "", html)) == [
+        "天数", "14天[1a2b3c4d#3]", "28天[5e6f7a8b#2]", "备注", "", ""]
+    assert html.startswith('<div class="text"><p>先看：</p><div')
+
+
+def test_numbered_lines_become_an_ordered_list_that_keeps_its_numbers():
+    html = render.answer_text("做法：\n1. 挖塘[1a2b3c4d#3]\n2、施肥\n10．浇水\n完。\n2.5克\n15、16号", 1, ())
+    assert re.findall(r'<li value="(\d+)">', html) == ["1", "2", "10"]
+    assert html.endswith("</ol><p>完。\n2.5克\n15、16号</p></div>")
+
+
+def test_one_row_alone_and_other_markup_stay_text():
+    text = "| 一 | 二 |\n# 标题\n- 项\n> 引\n[链接](http://a.example)\n![图](x.png)\n`码`"
+    assert render.answer_text(text, 1, ()) == f'<div class="text"><p>{text.replace("> 引", "&gt; 引").split(chr(10))[0]}</p><p>' + (
+        text.replace("> 引", "&gt; 引").split("\n", 1)[1] + "</p></div>")
+
+
+class Tags(HTMLParser):
+    """Collects what a browser would act on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[tuple[str, str]] = set()
+        self.open = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen |= {(tag, name) for name, _ in attrs} | {(tag, "")}
+        self.open += 1
+        assert all(value.startswith("#card-") for name, value in attrs if name == "href" and value)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open -= 1
+
+
+HARMLESS = {
+    "div": {"class", "role", "aria-live"}, "p": {"class"}, "span": {"class", "aria-hidden"}, "b": {"class"}, "i": set(),
+    "a": {"class", "href", "title"}, "strong": set(), "ol": set(), "li": {"value"}, "ul": {"class"}, "table": {"class"},
+    "thead": set(), "tbody": set(), "tr": set(), "th": {"scope"}, "td": set(), "details": {"class", "id", "open"},
+    "summary": set(), "mark": set(), "code": set(), "blockquote": set(), "footer": set(), "h2": set(), "button": {"type", "class"},
+}
+nasty = st.lists(st.sampled_from([
+    EVIL, "<", ">", '"', "'", "&", "&lt;", "**", "|", "\n", "|---|\n", "1. ", "2、", "[1a2b3c4d#3]", "[ffffffff#9]", "`", "](javascript:x)",
+    "<b onclick=x>", "</div>", "字", " ", "\\|", "javascript:"]), max_size=14).map("".join)
+
+
+@given(nasty, nasty, nasty, nasty)
+def test_nothing_a_document_or_a_model_wrote_adds_an_element_or_attribute(text: str, said: str, named: str, quote: str):
+    document = replace(DOCUMENT, source=named, meta=replace(DOCUMENT.meta, title=named, authority=said))
+    found = replace(FOUND, document=document, chunk=replace(FOUND.chunk, text=text + quote, heading=(named,)))
+    cited = Citation(found.chunk.id, named, said, None, (said,), quote, remark=said)
+    note = Note("contradiction", said, (cited, replace(cited, id="ffffffff#9")))
+    exchange = finished(text, evidence=(found,), citations=(cited,), notes=(note, replace(note, kind="law")),
+                        choices=(said, text), kind="question", warnings=(said,), standalone=named)
+    for html in (render.transcript([exchange], ZH), render.evidence([exchange], ZH)):
+        tags = Tags()
+        tags.feed(html)
+        tags.close()
+        assert tags.open == 0
+        assert all(name == "" or name in HARMLESS[tag] for tag, name in tags.seen)
 
 
 def test_both_languages_have_the_same_words_and_placeholders():

@@ -13,6 +13,17 @@ document.addEventListener("click", (event) => {
   card.querySelector("summary").focus({ preventScroll: true });
 });
 
+// A choice asks its question as if it had been typed; while an answer runs it does nothing.
+document.addEventListener("click", (event) => {
+  const choice = event.target.closest && event.target.closest("button.choice");
+  const box = document.querySelector("#question textarea");
+  const ask = document.getElementById("ask");
+  if (!choice || !box || !ask || ask.disabled) return;
+  box.value = choice.textContent;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  requestAnimationFrame(() => requestAnimationFrame(() => ask.click())); // the box tells the page first
+});
+
 // The conversation follows a growing answer, unless the reader has scrolled up to read.
 let following = true;
 document.addEventListener("scroll", (event) => {

@@ -18,7 +18,8 @@ from typing import Any, Protocol, TypeVar
 from nongda.errors import NongDaError
 from nongda.records import AddEvent, Answer, Delta, Event, Progress, Stage, StoredDocument, Turn
 from nongda.ui import render, sheets
-from nongda.ui.render import Exchange, title_of
+from nongda.ui.prose import strip_citations, title_of
+from nongda.ui.render import Exchange
 from nongda.ui.sheets import FileState
 from nongda.ui.texts import STATUS_ZH, TEXTS, Language
 
@@ -271,7 +272,7 @@ def _in_thread(work: Callable[[], Iterator[T]]) -> Iterator[list[T]]:
 def _history(exchanges: Sequence[Exchange]) -> list[Turn]:
     turns: list[Turn] = []
     for exchange in exchanges:
-        reply = render.strip_citations(exchange.text)
+        reply = strip_citations(exchange.text)
         if reply and not exchange.error:
             turns += [Turn("user", exchange.question), Turn("assistant", reply)]
     return turns

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from nongda.records import Answer, Candidate, Citation, StoredDocument
+from nongda.records import Answer, Candidate, Citation, Note, StoredDocument
+from nongda.ui.prose import anchor, answer_text, cited_ids, link, title_of
 
 Texts = Mapping[str, str]
-CITATION_ID = r"[0-9a-f]{8}#\d+"
-CITATIONS = re.compile(rf"\[({CITATION_ID}(?:[\s,，、;；]+{CITATION_ID})*)\]")
-SOURCES_LINE = re.compile(rf"\s*参考资料：(?:\[{CITATION_ID}[^\]]*\]\s*)+$")
-BOLD = re.compile(r"\*\*(.+?)\*\*")
+SIGNS: Mapping[str, str] = {"quoted": "❝", "checked": "✓", "computed": "＝", "refused": "✕", "question": "？"}
 SHOWN_QUESTION = 300  # characters; a pasted page must not push the answer out of sight
 SHOWN_OLDER = 7  # earlier questions whose passages stay on the page, so that their links work
 
@@ -36,21 +33,6 @@ class Exchange:
         return self.answer is None and not self.error
 
 
-def strip_citations(text: str) -> str:
-    """Return an answer without its citations, as the next question's history needs it."""
-    return CITATIONS.sub("", SOURCES_LINE.sub("", text)).strip()
-
-
-def title_of(document: StoredDocument) -> str:
-    """Return a document's title, or its file name where it has none."""
-    return document.meta.title or document.source
-
-
-def anchor(number: int, chunk_id: str) -> str:
-    """Return the HTML id of a passage's card for the `number`-th question of the page."""
-    return f"card-{number}-" + re.sub(r"[^0-9A-Za-z]", "-", chunk_id)
-
-
 def marked(text: str, quotes: Iterable[str]) -> str:
     """Return escaped text in which every quote found verbatim is wrapped in <mark>; overlaps are merged."""
     spans: list[tuple[int, int]] = []
@@ -67,38 +49,24 @@ def marked(text: str, quotes: Iterable[str]) -> str:
     return "".join(pieces) + escape(text[position:])
 
 
-def answer_text(text: str, number: int, candidates: Sequence[Candidate]) -> str:
-    """Return an answer's text as HTML, its citations linked to the cards of the passages given."""
-    titles = {c.chunk.id: title_of(c.document) for c in candidates}
-
-    def link(match: re.Match[str]) -> str:
-        return "".join(one(cited) for cited in re.findall(CITATION_ID, match[1]))
-
-    def one(cited: str) -> str:
-        if cited not in titles:
-            return f'<span class="cite">[{cited}]</span>'
-        return (f'<a class="cite" href="#{anchor(number, cited)}" title="{escape(titles[cited])}">'
-                f"[{cited}]</a>")
-
-    html = BOLD.sub(r"<strong>\1</strong>", CITATIONS.sub(link, escape(text.strip())))
-    return f'<div class="text">{html}</div>'
-
-
-def card(candidate: Candidate, number: int, place: int, quotes: Sequence[str], texts: Texts) -> str:
+def card(candidate: Candidate, number: int, place: int, citations: Sequence[Citation], texts: Texts) -> str:
     """Return one passage as a card; a cited one is open and marked, `place` is its number in the list."""
     chunk, document = candidate.chunk, candidate.document
+    quotes = [citation.quote for citation in citations]
+    remarks = _remarks(citations, texts)
     cited = f'<span class="tag cited">{texts["cited"]}</span>' if quotes else ""
     where = [" › ".join(chunk.heading)] if chunk.heading else []
     if chunk.page is not None:
         where.append(texts["page"].format(page=chunk.page))
-    sample = f'<span class="tag sample">{texts["sample"]}</span>' if document.meta.sample else ""
+    sample = document.meta.sample and not remarks  # a remark says so itself
+    tag = f'<span class="tag sample">{texts["sample"]}</span>' if sample else ""
     return (
         f'<details class="card" id="{anchor(number, chunk.id)}" open>'
         f'<summary><b class="place">{place}</b><span class="doc">{escape(title_of(document))}</span>'
         f"{cited}</summary>"
         f'<p class="where">{escape(" · ".join(where))}</p>'
         f'<div class="passage">{marked(chunk.text, quotes)}</div>'
-        f'<p class="about">{sample}{_about(document, texts)}<code>[{escape(chunk.id)}]</code></p></details>'
+        f'{remarks}<p class="about">{tag}{_about(document, texts)}<code>[{escape(chunk.id)}]</code></p></details>'
     )
 
 
@@ -153,8 +121,12 @@ def _reply(exchange: Exchange, texts: Texts) -> str:
         parts.append(f'<p class="label failed">{texts["error"]}</p><p>{escape(exchange.error)}</p>')
     if answer is not None:
         parts.extend(_labels(exchange, answer, texts))
+        parts.extend(_note(note, exchange, texts) for note in answer.notes if note.kind == "law")
     if exchange.text.strip():
         parts.append(answer_text(exchange.text, exchange.number, exchange.candidates))
+    if answer is not None:
+        parts.extend(_note(note, exchange, texts) for note in answer.notes if note.kind != "law")
+        parts.append(_choices(answer.choices, texts))
     if exchange.running:
         doing = texts.get(f"after_{exchange.stage}", texts["preparing"])
         parts.append(f'<p class="doing"><span class="dots" aria-hidden="true"></span>{doing}</p>')
@@ -169,20 +141,54 @@ def _labels(exchange: Exchange, answer: Answer, texts: Texts) -> Iterable[str]:
         yield f'<p class="standalone">{texts["standalone"]}{escape(answer.standalone)}</p>'
     for warning in answer.warnings:
         yield f'<p class="warning"><b>{texts["warning"]}</b> {escape(warning)}</p>'
-    if answer.refused:
-        yield f'<p class="label refused">{texts["refused"]}</p>'
+    kind = "refused" if answer.refused else answer.kind
+    if answer.text.strip():
+        yield (f'<p class="label kind {kind}"><span aria-hidden="true">{SIGNS[kind]}</span> '
+               f'{texts[f"kind_{kind}"]}</p>')
     if answer.stopped:
         yield f'<p class="label stopped">{texts["stopped"]}</p>'
+
+
+def _note(note: Note, exchange: Exchange, texts: Texts) -> str:
+    """Return a note with its citations: linked where the passage has a card, with their words where it has none."""
+    titles = {c.chunk.id: title_of(c.document) for c in exchange.candidates}
+    said = cited_ids(note.text)
+    links = "".join(link(i, exchange.number, titles) for i in dict.fromkeys(c.id for c in note.citations)
+                    if i in titles and i not in said)
+    quotes = "".join(_quote(c, texts) for c in note.citations if c.id not in titles)
+    sign = '<span aria-hidden="true">⚠</span> ' if note.kind in ("law", "contradiction") else ""
+    return (f'<div class="note {note.kind}" role="note"><b class="about-what">{sign}{texts[f"note_{note.kind}"]}</b>'
+            f"{answer_text(note.text, exchange.number, exchange.candidates)}{links}{quotes}</div>")
+
+
+def _quote(citation: Citation, texts: Texts) -> str:
+    where = " › ".join([citation.doc or citation.source, *citation.heading])
+    return (f'<blockquote>{escape(citation.quote)}<footer>{escape(where)} <code>[{escape(citation.id)}]</code></footer>'
+            f"{_remarks([citation], texts)}</blockquote>")
+
+
+def _remarks(citations: Iterable[Citation], texts: Texts) -> str:
+    remarks = dict.fromkeys(c.remark for c in citations if c.remark)
+    return "".join(f'<p class="remark"><b><span aria-hidden="true">⚠</span> {texts["remark"]}</b>{escape(remark)}</p>'
+                   for remark in remarks)
+
+
+def _choices(choices: Sequence[str], texts: Texts) -> str:
+    """Return the questions to choose from; the page's script asks the one that is pressed."""
+    if not choices:
+        return ""
+    buttons = "".join(f'<li><button type="button" class="choice">{escape(choice)}</button></li>' for choice in choices)
+    return f'<p class="choose">{texts["choose"]}</p><ul class="choices">{buttons}</ul>'
 
 
 def _cards(exchange: Exchange, texts: Texts) -> str:
     if not exchange.candidates:
         return "" if exchange.running or exchange.error else f'<p class="hint">{texts["evidence_none"]}</p>'
-    quotes = _quotes(exchange.answer.citations if exchange.answer else ())
-    cited = sorted((c for c in exchange.candidates if c.chunk.id in quotes),
-                   key=lambda c: list(quotes).index(c.chunk.id))
-    rest = [c for c in exchange.candidates if c.chunk.id not in quotes]
-    cards = [card(c, exchange.number, place, quotes.get(c.chunk.id, ()), texts)
+    quoted = _by_passage(exchange.answer)
+    cited = sorted((c for c in exchange.candidates if c.chunk.id in quoted),
+                   key=lambda c: list(quoted).index(c.chunk.id))
+    rest = [c for c in exchange.candidates if c.chunk.id not in quoted]
+    cards = [card(c, exchange.number, place, quoted.get(c.chunk.id, ()), texts)
              for place, c in enumerate([*cited, *rest], start=1)]
     if exchange.answer is None or exchange.answer.stopped:
         return "".join(cards)
@@ -191,20 +197,20 @@ def _cards(exchange: Exchange, texts: Texts) -> str:
     return "".join(cards[:len(cited)]) + (unused if rest else "")
 
 
-def _quotes(citations: Sequence[Citation]) -> dict[str, list[str]]:
-    quotes: dict[str, list[str]] = {}
-    for citation in citations:
-        quotes.setdefault(citation.id, []).append(citation.quote)
-    return quotes
+def _by_passage(answer: Answer | None) -> dict[str, list[Citation]]:
+    """Return the citations of the text and of the notes by passage, in the order of the text."""
+    found: dict[str, list[Citation]] = {}
+    if answer is not None:
+        for citation in (*answer.citations, *(c for note in answer.notes for c in note.citations)):
+            found.setdefault(citation.id, []).append(citation)
+    return found
 
 
 def _about(document: StoredDocument, texts: Texts) -> str:
     meta = document.meta
-    fields = (("region", meta.region), ("date", meta.date), ("stage", meta.stage),
-              ("authority", meta.authority), ("file", document.source))
+    fields = (("authority", meta.authority), ("region", meta.region), ("date", meta.date), ("stage", meta.stage),
+              ("file", document.source))
     return "".join(f"<span><i>{texts[name]}</i> {escape(value)}</span>" for name, value in fields if value)
-
-
 
 
 def _clip(text: str, length: int) -> str:

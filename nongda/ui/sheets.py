@@ -9,7 +9,8 @@ from html import escape
 from typing import Any, Literal
 
 from nongda.records import StoredDocument
-from nongda.ui.render import Texts, title_of
+from nongda.ui.prose import title_of
+from nongda.ui.render import Texts
 
 SIZES = ("memory_total", "memory_available")  # reported in bytes
 
