@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,7 +13,15 @@ import click
 from tqdm import tqdm
 
 from nongda.errors import UsageError
-from nongda.records import AddEvent, Answer, Candidate, Delta, FileReport, Turn
+from nongda.records import AddEvent, Answer, AnswerKind, Candidate, Citation, FileReport, NoteKind, Turn
+
+KINDS: Mapping[AnswerKind, str] = {
+    "quoted": "摘录原文", "checked": "已核对", "computed": "按公式计算", "refused": "未找到", "question": "请先说明",
+}
+NOTES: Mapping[NoteKind, str] = {
+    "law": "农药法规", "interval": "安全间隔期", "registered": "登记情况", "trust": "资料来源", "contradiction": "资料说法不一",
+    "arithmetic": "计算过程", "checked": "核对情况",
+}
 
 
 def print_json(value: object) -> None:
@@ -53,23 +61,45 @@ def answer_object(answer: Answer) -> dict[str, Any]:
     """Return an answer as `ask --json` prints it."""
     return {
         "question": answer.question, "standalone": answer.standalone, "answer": answer.text,
+        "kind": answer.kind,
         "refused": answer.refused, "citations": [asdict(c) for c in answer.citations],
+        "notes": [asdict(n) for n in answer.notes], "choices": list(answer.choices),
         "warnings": list(answer.warnings), "timings": dict(answer.timings), "models": dict(answer.models),
     }
 
 
 def print_answer(events: Iterable[object]) -> None:
-    """Print sentences as they come, then warnings and the cited words."""
-    for event in events:
-        if isinstance(event, Delta):
-            click.echo(event.text, nl=False)
-        elif isinstance(event, Answer):
-            click.echo()
-            for warning in event.warnings:
-                click.echo(f"提示：{warning}")
-            for citation in event.citations:
-                place = " / ".join([citation.source, *citation.heading])
-                click.echo(f"[{citation.id}] {place}：{citation.quote}")
+    """Print a finished answer: how it came about, the law, the text, notes, choices, warnings, the cited words.
+
+    Nothing is printed before the end, because what the law forbids must be read before the text.
+    """
+    answer = last_answer(events)
+    kind = "refused" if answer.refused else answer.kind
+    law = [note for note in answer.notes if note.kind == "law"]
+    others = [note for note in answer.notes if note.kind != "law"]
+    click.echo(f"【{KINDS[kind]}】")
+    for note in law:
+        click.echo(f"！{NOTES[note.kind]}：{note.text}")
+    click.echo(answer.text)
+    for note in others:
+        click.echo(f"{NOTES[note.kind]}：{note.text}")
+    for number, choice in enumerate(answer.choices, start=1):
+        click.echo(f"  {number}. {choice}")
+    for warning in answer.warnings:
+        click.echo(f"提示：{warning}")
+    cited = (*answer.citations, *(citation for note in (*law, *others) for citation in note.citations))
+    for citation in dict.fromkeys(cited):
+        _print_source(citation)
+
+
+def _print_source(citation: Citation) -> None:
+    place = " / ".join([citation.source, *citation.heading])
+    click.echo(f"[{citation.id}] {place}：{citation.quote}")
+    about = " · ".join(part for part in (citation.authority, citation.region, citation.date, citation.stage) if part)
+    if about:
+        click.echo(f"    来源：{about}")
+    if citation.remark:
+        click.echo(f"    ！请留意：{citation.remark}")
 
 
 def batch_item(line: str, where: str) -> dict[str, Any]:

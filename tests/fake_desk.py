@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from nongda.records import (
     DocumentMeta,
     Event,
     FileReport,
+    Note,
     Progress,
     Stage,
     StoredDocument,
@@ -26,6 +28,7 @@ from nongda.records import (
 )
 
 RUST = "叶锈病的病斑在叶背呈橙黄色粉状。发病初期每公顷用药要按当地植保部门的意见。雨季前剪除病枝，可减少侵染。"
+CHOICE = "小地老虎怎么治？"
 RUST_QUOTE = "叶锈病的病斑在叶背呈橙黄色粉状。"
 
 
@@ -47,8 +50,31 @@ def quoting(found: Candidate, quote: str) -> Citation:
                     page=found.chunk.page, heading=found.chunk.heading, quote=quote)
 
 
+def noted(question: str, found: Sequence[Candidate]) -> Answer:
+    """Return an answer with a table, a list, notes of every kind and a citation of a passage that has no card."""
+    shade = replace(quoting(found[0], "荫蔽度以 30% 左右为宜，幼龄期可稍高。"),
+                    remark="您问的是海南，这里讲的是云南、普洱；资料日期 2010，已超过 8 年。")
+    rust = quoting(found[1], RUST_QUOTE)
+    law = Citation("ffffffff#9", "禁用与限用农药名录", "名录.md", None, ("禁用农药",), "克百威自2026年6月1日起禁止使用。")
+    text = (f"**不行**：{RUST_QUOTE}[1a2b3c4d#3]\n| 项目 | 叶锈病 | 褐斑病 |\n|---|---|---|\n"
+            "| 病斑 | 橙黄色粉状[1a2b3c4d#3] | 近圆形[5e6f7a8b#2] |\n"
+            "| 部位 | 叶背 | 叶面 |\n1. 剪除病枝[1a2b3c4d#3]\n2. 喷波尔多液[1a2b3c4d#3]\n3. 隔15天再喷[5e6f7a8b#2]")
+    notes = (
+        Note("law", "克百威已禁止使用（名单截至2026年11月），请咨询当地植保站换用登记药剂。", (law,)),
+        Note("interval", "资料写明：波尔多液采收前14天停用。", (rust,)),
+        Note("arithmetic", "每亩40～50克 × 13.5亩 = 540～675克[1a2b3c4d#3]", (rust,)),
+        Note("contradiction", "两份资料说法不一：《遮荫与间作》说“荫蔽度以 30% 左右为宜”[5e6f7a8b#2]，《名录》说“50%”[ffffffff#9]。",
+             (shade, law)),
+        Note("checked", "有一句数字对不上，已换成原文。"),
+    )
+    return Answer(question, question, text, False, (rust, shade), tuple(found), notes=notes, timings={"total": 0.2})
+
+
 class FakeDeskEngine:
-    """Three documents; the word 外星 is refused, 出错 breaks, an empty question is unusable."""
+    """Three documents; the word 外星 is refused, 出错 breaks, an empty question is unusable.
+
+    土蚕 is asked back with choices, 克百威 is answered with every kind of note, a table and a list.
+    """
 
     def __init__(self, data_dir: Path, pause: float = 0.0) -> None:
         self.data_dir = data_dir
@@ -82,6 +108,13 @@ class FakeDeskEngine:
         yield Stage("rerank", 0.01, found)
         if "出错" in question:
             raise ZeroDivisionError("internal")
+        if "土蚕" in question:
+            yield Answer(question, question, "“土蚕”在各地说的不是同一样东西，您问的是小地老虎还是蛴螬？", False, evidence=found,
+                         kind="question", choices=(CHOICE, question.replace("土蚕", "蛴螬")), timings={"total": 0.1})
+            return
+        if "克百威" in question:
+            yield noted(question, found)
+            return
         refused = "外星" in question
         text = ("根据当前知识库，未找到相关信息" if refused else
                 f"这是叶锈病，{RUST_QUOTE}[1a2b3c4d#3]\n雨季前剪除病枝。[1a2b3c4d#3][5e6f7a8b#2]")

@@ -39,8 +39,10 @@ def test_ask_json_prints_one_object_with_the_agreed_keys(data):
     result = run("ask", "咖啡叶锈病喷什么药", "--json", "--profile", "lite", data=data)
     assert result.returncode == 0, result.stderr
     answer = json.loads(result.stdout)
-    assert set(answer) == {"question", "standalone", "answer", "refused", "citations", "warnings", "timings", "models"}
-    assert set(answer["citations"][0]) == {"id", "doc", "source", "page", "heading", "quote"}
+    assert set(answer) == {"question", "standalone", "answer", "kind", "refused", "citations", "notes", "choices",
+                           "warnings", "timings", "models"}
+    assert set(answer["citations"][0]) == {"id", "doc", "source", "page", "heading", "quote", "authority", "region",
+                                           "date", "stage", "remark"}
     assert {"understand", "bm25", "dense", "fuse", "rerank", "first_token", "generate", "total"} <= set(answer["timings"])
     assert set(answer["models"]) == {"generator", "embedder", "reranker"}
     assert "波尔多液" in answer["answer"]

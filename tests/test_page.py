@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from fake_desk import FakeDeskEngine
+from fake_desk import CHOICE, FakeDeskEngine
 
 from nongda.ui import layout
 
@@ -216,6 +216,41 @@ def test_a_question_during_an_answer_is_refused_in_words_and_harms_nothing(page:
     page.wait_for_selector("#ask:not([disabled])")
     assert page.locator(".turn.you").count() == 1
     assert page.input_value("#question textarea") == "再问一句"
+
+
+def test_a_choice_asks_its_question_by_mouse_and_by_keyboard(page: Page):
+    ask(page, "土蚕怎么治？")
+    page.click("button.choice >> nth=0")
+    page.wait_for_selector(".turn:nth-of-type(4) .took")
+    assert page.locator(".turn.you .bubble").all_inner_texts() == ["土蚕怎么治？", CHOICE]
+    assert page.input_value("#question textarea") == ""
+    page.wait_for_selector("#ask:not([disabled])")
+    page.focus("button.choice >> nth=1")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn:nth-of-type(6) .took")
+    assert page.locator(".turn.you .bubble").last.inner_text() == "蛴螬怎么治？"
+
+
+def test_a_choice_does_nothing_while_an_answer_runs(page: Page):
+    ask(page, "土蚕怎么治？")
+    page.wait_for_selector("button.choice")
+    page.wait_for_selector("#ask:not([disabled])")
+    ask(page)
+    page.wait_for_selector(".turn:nth-of-type(4) .text")
+    page.click("button.choice >> nth=0")
+    page.wait_for_selector(".turn:nth-of-type(4) .took")
+    assert page.locator(".turn.you").count() == 2 and page.input_value("#question textarea") == ""
+
+
+def test_the_law_is_above_the_answer_and_a_note_s_citation_leads_to_its_card(page: Page):
+    ask(page, "克百威能用吗？")
+    page.wait_for_selector(".took")
+    tops = [page.locator(one).bounding_box()["y"] for one in (".note.law", ".text table", ".note.contradiction")]
+    assert tops == sorted(tops)
+    page.click(".note.contradiction a.cite")
+    assert page.locator("#card-1-5e6f7a8b-2.target .remark").is_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_closing_the_tab_ends_its_answer(browser: Browser, url: str, engine: FakeDeskEngine):

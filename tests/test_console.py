@@ -1,0 +1,55 @@
+"""What the command line prints of an answer, in the order in which it must be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from nongda.console import answer_object, print_answer
+from nongda.records import Answer, Citation, Delta, Note
+
+RUST = Citation("1a2b3c4d#3", "叶锈病", "叶锈病.md", 3, ("病害", "叶锈病"), "喷0.5%波尔多液。", "某州农科所", "云南", "2010", "雨季",
+                "资料日期 2010，已超过 8 年。")
+LAW = Citation("5e6f7a8b#0", "名录", "名录.md", None, (), "克百威禁用。")
+ANSWER = Answer(
+    "问", "问", "喷波尔多液。[1a2b3c4d#3]", False, (RUST,), warnings=("按标签用药",),
+    notes=(Note("interval", "采收前14天停药。", (RUST,)), Note("law", "克百威自2024年起禁用。", (LAW,))))
+
+
+def printed(answer: Answer, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    print_answer([Delta(answer.text), answer])
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_law_is_read_before_the_text_and_sources_last(capsys: pytest.CaptureFixture[str]):
+    assert printed(ANSWER, capsys) == [
+        "【摘录原文】",
+        "！农药法规：克百威自2024年起禁用。",
+        "喷波尔多液。[1a2b3c4d#3]",
+        "安全间隔期：采收前14天停药。",
+        "提示：按标签用药",
+        "[1a2b3c4d#3] 叶锈病.md / 病害 / 叶锈病：喷0.5%波尔多液。",
+        "    来源：某州农科所 · 云南 · 2010 · 雨季",
+        "    ！请留意：资料日期 2010，已超过 8 年。",
+        "[5e6f7a8b#0] 名录.md：克百威禁用。",
+    ]
+
+
+def test_a_question_back_lists_its_choices(capsys: pytest.CaptureFixture[str]):
+    back = Answer("土蚕", "土蚕", "问的是哪一种？", False, kind="question", choices=("小地老虎怎么治", "蛴螬怎么治"))
+    assert printed(back, capsys) == ["【请先说明】", "问的是哪一种？", "  1. 小地老虎怎么治", "  2. 蛴螬怎么治"]
+
+
+@pytest.mark.parametrize(("kind", "said"), [("checked", "已核对"), ("computed", "按公式计算"), ("refused", "未找到")])
+def test_the_kind_is_said(kind: str, said: str, capsys: pytest.CaptureFixture[str]):
+    assert printed(Answer("问", "问", "答", False, kind=kind), capsys)[0] == f"【{said}】"
+
+
+def test_a_refusal_is_said_whatever_its_kind(capsys: pytest.CaptureFixture[str]):
+    assert printed(Answer("问", "问", "未找到", True), capsys)[0] == "【未找到】"
+
+
+def test_the_json_object_carries_kind_notes_and_choices():
+    value = answer_object(ANSWER)
+    assert (value["kind"], value["choices"], value["notes"][1]["kind"]) == ("quoted", [], "law")
+    assert value["notes"][0]["citations"][0]["quote"] == "喷0.5%波尔多液。"
+    assert value["citations"][0]["remark"] == "资料日期 2010，已超过 8 年。"
