@@ -14,15 +14,11 @@ from nongda.language.text import search_form
 from nongda.language.units import (
     Quantity,
     Units,
-    chinese_number,
     equal_in_value,
     exact,
     same_quantity,
     supported,
 )
-
-NUMERALS = "零一二三四五六七八九"
-
 
 TABLE = Path(__file__).resolve().parent.parent / "assets" / "domain" / "units.toml"
 
@@ -100,35 +96,6 @@ def test_everyday_words_with_numerals_are_no_quantities(units, text):
 ])
 def test_several_numbers_stay_several(units, text, expected):
     assert found(units, text) == expected
-
-
-@settings(deadline=None)
-@given(st.integers(0, 9999))
-def test_a_chinese_numeral_reads_back_as_its_number(number):
-    assert chinese_number(written(number)) == number
-
-
-def written(number: int) -> str:
-    """Write 0 to 9999 in Chinese, with 零 for gaps."""
-    if number < 10:
-        return NUMERALS[number]
-    text, gap = "", False
-    for scale, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
-        digit = number // scale % 10
-        if digit:
-            text += ("零" if gap and text else "") + NUMERALS[digit] + name
-            gap = False
-        elif text:
-            gap = True
-    return text
-
-
-@pytest.mark.parametrize(("numeral", "value"), [
-    ("三十五", 35), ("十", 10), ("十三", 13), ("一百二", 120), ("一万二", 12000), ("一千零二", 1002), ("两百", 200), ("二〇二四", 2024),
-    ("十三半", 13.5), ("半", 0.5), ("二十五万", 250000), ("三万零五十", 30050), ("万", 10000), ("", None), ("甲", None), ("一甲", None),
-])
-def test_chinese_numerals_have_their_value(numeral, value):
-    assert chinese_number(numeral) == value
 
 
 @settings(deadline=None)
@@ -247,18 +214,12 @@ def test_decimals_in_words_rates_and_dilutions_are_read(table, text, expected):
     assert found(table, text) == expected
 
 
-@pytest.mark.parametrize(("numeral", "value"), [
-    ("零点五", 0.5), ("三点五", 3.5), ("十二点二五", 12.25), ("三点", None), ("点五", None), ("三点十", None),
+@pytest.mark.parametrize(("text", "low", "high"), [
+    ("3～4万亩", 30000, 40000), ("1.5～2万亩", 15000, 20000), ("5000～1万亩", 5000, 10000), ("三到五百亩", 300, 500),
+    ("三至四万亩", 30000, 40000), ("十到一百亩", 10, 100), ("1万～2万亩", 10000, 20000), ("一百到三百亩", 100, 300),
 ])
-def test_decimals_in_words_have_their_value(numeral, value):
-    assert chinese_number(numeral) == value
-
-
-@settings(deadline=None)
-@given(st.integers(0, 9999), st.integers(0, 99))
-def test_a_decimal_in_words_reads_back_as_its_number(whole, hundredths):
-    digits = "".join(NUMERALS[int(d)] for d in f"{hundredths:02d}")
-    assert chinese_number(f"{written(whole)}点{digits}") == float(f"{whole}.{hundredths:02d}")
+def test_both_ends_of_a_range_share_its_scale(table, text, low, high):
+    assert found(table, text) == [(low, high, "亩")]
 
 
 @pytest.mark.parametrize(("unit", "other", "factor"), [
@@ -315,6 +276,7 @@ def test_a_rate_has_its_area_in_the_unit(table, text, low, high, unit):
     ("十一亩用3公斤", [(11, 11, "亩"), (3, 3, "kg")]),
     ("亩产量大，苗高20厘米，用药20克", [(20, 20, "cm"), (20, 20, "g/亩")]),
     ("共用3公斤", [(3, 3, "kg")]),
+    ("每亩喷45升时，15升桶加4.7克", [(45, 45, "L/亩"), (15, 15, "L/亩"), (4.7, 4.7, "g")]),
 ])
 def test_an_amount_belongs_to_the_nearest_area_before_it(table, text, expected):
     assert [(q.low, q.high, q.unit) for q in table.rates(text)] == expected

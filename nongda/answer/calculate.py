@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from nongda.answer.figures import Figure, figures
+from nongda.answer.figures import Figure, figures, same_material
 from nongda.answer.tasks import Amount, CalculationTask, calculation_asked, counted, is_pure
 from nongda.language.units import Units
 
@@ -67,10 +67,10 @@ def _fits(figure: Figure, task: CalculationTask, units: Units) -> bool:
     numerator, _, per = figure.unit.partition("/")
     if figure.unit == "倍":
         has_water = task.wanted == "amount" and (task.water or task.water_per_area)
-        return bool(has_water or (task.wanted == "water" and task.product and not task.area))
+        return not figure.bound and bool(has_water or (task.wanted == "water" and task.product and not task.area))
     if task.wanted in ("per_mu", "per_hm2"):
         return per == ("hm2" if task.wanted == "per_mu" else "亩")
-    if not per or figure.is_yield or figure.is_pure != is_pure(task.question):
+    if not per or figure.is_other or figure.is_pure != is_pure(task.question) or not same_material(figure, task):
         return False
     if task.wanted == "water":
         return bool(task.area) and per in ("亩", "hm2") and figure.is_water
@@ -89,16 +89,23 @@ def _fits(figure: Figure, task: CalculationTask, units: Units) -> bool:
 
 
 def _only(found: list[Figure], subject: str, units: Units) -> Figure | None:
-    """The figure, when all that fit say the same; otherwise those with the subject beside them."""
+    """The figure, when all that fit say the same; otherwise those with the subject beside them.
+
+    A document's own rounding from hectare to mu (1111 and 74 plants) is no difference.
+    """
     if subject and len(found) > 1:
         found = [f for f in found if subject in f.beside] or found
-    values = set()
-    for figure in found:
-        numerator, _, per = figure.unit.partition("/")
-        base = f"{numerator}/亩" if per == "hm2" else figure.unit
-        factor = units.factor(figure.unit, base) or Fraction(1)
-        values.add((figure.low * factor, figure.high * factor, base, figure.bound))
-    return found[0] if len(values) == 1 else None
+    first = next((f for f in found if f.unit.endswith("/亩")), found[0] if found else None)
+    return first if first and all(_agrees(f, first, units) for f in found) else None
+
+
+def _agrees(figure: Figure, first: Figure, units: Units) -> bool:
+    factor = units.factor(figure.unit, first.unit)
+    if factor is None or figure.bound != first.bound:
+        return False
+    slack = Fraction(3, 100) if figure.unit.endswith("/hm2") and first.unit.endswith("/亩") else Fraction(0)
+    pairs = ((figure.low * factor, first.low), (figure.high * factor, first.high))
+    return all(abs(one - other) <= slack * other for one, other in pairs)
 
 
 def _total(task: CalculationTask, figure: Figure, units: Units) -> Calculation | None:

@@ -14,8 +14,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
+from nongda.language.numerals import chinese_number
 from nongda.language.text import fold
-from nongda.language.units import Quantity, Units, chinese_number, exact
+from nongda.language.units import Quantity, Units, exact
 
 Wanted = Literal["amount", "packages", "plants", "water", "area", "per_mu", "per_hm2"]
 COUNTERS = {
@@ -41,7 +42,9 @@ _DILUTES = re.compile(r"兑|稀释|倍|配|水|喷雾器|药桶")
 _BOX = rf"(?P<box>[{_PACKAGES}])"
 _PACKAGE_BEFORE = re.compile(rf"(?:每|一|1){_BOX}(?:子)?(?:净|装|里|的|重|含量|有|是|才|为|[^,，。;；\d水]{{1,4}})*$")
 _PACKAGE_AFTER = re.compile(rf"\s*(?:装|的)?\s*(?:[/一每1]\s*)?{_BOX}")
-_PURE = re.compile(r"纯氮|纯钾|纯磷|纯n|有效成分|有效成份|折纯|纯量|氧化钾|五氧化二磷")
+_PURE = re.compile(
+    r"纯[氮磷钾n]|有效成[分份]|折纯|纯量|氧化钾|五氧化二磷|[氮磷钾][npk]|p[₂2]o[₅5]|k[₂2]o|(?<![a-z])n(?![a-z])|施氮|氮量|吸收氮|[斤克]氮"
+)
 
 
 @dataclass(frozen=True, slots=True)

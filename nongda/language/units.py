@@ -20,11 +20,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from nongda.errors import SettingsError
+from nongda.language.numerals import DIGITS, SCALES, chinese_number
 from nongda.language.text import fold
 
-_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10000}
-_NUMERALS = "".join(_DIGITS) + "".join(_SCALES)
+_NUMERALS = "".join(DIGITS) + "".join(SCALES)
 _ARABIC = r"(?:\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)万?"
 _RANGE = r"\s*(?:~|—+|–|−|-|至|到)\s*"
 _BELOW_ZERO = "零下"
@@ -43,7 +42,7 @@ _PER_WORDS = "|".join(_PER_SYMBOLS)
 _PER = re.compile(
     rf"每(?:次|年|季|隔|天|日|个?月|周|茬|遍|批|轮|小时|个?生长)(?P<time>)"
     rf"|每\s*[1一]?\s*(?P<each>{_PER_WORDS})|(?<![第\d.{_NUMERALS}])[1一]\s*(?P<one>{_PER_WORDS})(?!半)"
-    rf"|(?<![\d.{_NUMERALS}])(?P<bare>亩)(?=[产用施栽植撒追喷兑放均])|[每。；;|\n]"
+    rf"|(?<![\d.{_NUMERALS}])(?P<bare>亩)(?=[产用施栽植撒追喷兑放均])|[每。；;|\n]|桶|喷雾器"
 )
 _AMOUNTS = frozenset({"μg", "mg", "g", "kg", "t", "斤", "mL", "L", "m3", "cm3", "株", "头", "粒", "袋", "包", "瓶", "桶", "穴", "个"})
 
@@ -151,6 +150,7 @@ class Units:
         first, second = match["low"], match["high"] or match["low"]
         if first.startswith(_BELOW_ZERO) and second[0] not in "-−–":
             second = _BELOW_ZERO + second.removeprefix(_BELOW_ZERO)
+        first = _with_scale_of(first, second)
         half = 0.5 if match["half"] else 0.0
         ends = (*_ends(first, unit, 0.0 if match["high"] else half), *_ends(second, unit, half))
         is_sign_idle = first[0] in "-−–" and unit != _CELSIUS
@@ -160,7 +160,7 @@ class Units:
 def _quantity_pattern(unit: str, shares: bool) -> re.Pattern[str]:
     # Not inside another numeral, not 第十天, 几十公斤, 数百公斤, 三分之一亩; not where a unit begins (每千克).
     chinese = rf"(?<![第几之{_NUMERALS}])(?!{unit}|(?<=数)[十百千万]|[{_NUMERALS}]+分之)"
-    chinese += rf"(?:[{_NUMERALS}]+?(?:点[{''.join(_DIGITS)}]+)?半?|半)"
+    chinese += rf"(?:[{_NUMERALS}]+?(?:点[{''.join(DIGITS)}]+)?半?|半)"
     high = rf"(?:{_SIGN})?(?:{_ARABIC}|{chinese}(?=\s*{unit}))"
     low = rf"(?:{_ARABIC}|{chinese}(?=\s*{unit}|{_RANGE}{high}\s*{unit}))"
     sign = rf"(?:(?<![0-9a-z%℃)])(?:{_SIGN}))?"
@@ -176,7 +176,7 @@ def _per(mark: re.Match[str]) -> str | None:
 
 
 def _share_pattern(unit: str) -> str:
-    number = rf"(?:{_ARABIC}|[{_NUMERALS}]+(?:点[{''.join(_DIGITS)}]+)?)"
+    number = rf"(?:{_ARABIC}|[{_NUMERALS}]+(?:点[{''.join(DIGITS)}]+)?)"
     last = rf"(?:{_SHARED}\s*(?P<of_last>{number})|(?P<of_bare>{number})(?![{_NUMERALS}\d.]|\s*(?:{unit}|[天日次年月周个])))"
     tenths = rf"(?<![第几之统单合.\d{_NUMERALS}])(?P<tenths>{_TENTH})(?:成?(?P<tenths_half>半)?{_RANGE}(?P<tenths_last>{_TENTH}))?"
     return (
@@ -228,6 +228,16 @@ def _guarded(spelling: str) -> str:
     return escaped + r"(?![a-z²³])" if spelling[-1].isascii() and spelling[-1].isalpha() else escaped
 
 
+def _with_scale_of(first: str, second: str) -> str:
+    """3～4万 is 30000 to 40000 and 三到五百 is 300 to 500, but 5000～1万 says what it says."""
+    scale, mantissa = second[-1], second[:-1]
+    is_plain = first.replace(".", "").isdigit() or (len(first) == 1 and first in DIGITS)
+    if first is second or scale not in "百千万" or not is_plain or not mantissa:
+        return first
+    (low, _), (_, high) = _ends(first, "", 0.0), _ends(mantissa, "", 0.0)
+    return first + scale if low < high and (scale == "万" or first in DIGITS) else first
+
+
 def _ends(number: str, unit: str, half: float) -> tuple[float, float]:
     """Return the lowest and the highest value a number may mean: 两三 is 2 to 3, 七八十 is 70 to 80."""
     sign = -1 if number.startswith(_BELOW_ZERO) or (number[0] in "-−–" and unit == _CELSIUS) else 1
@@ -236,44 +246,12 @@ def _ends(number: str, unit: str, half: float) -> tuple[float, float]:
         value = float(number.rstrip("万").replace(",", "")) * (10000 if number.endswith("万") else 1)
         return sign * (value + half), sign * (value + half)
     about = _ABOUT.search(number)
-    if about and "点" not in number and about[1] != about[2] and (len(number) == 2 or not all(c in _DIGITS for c in number)):
+    if about and "点" not in number and about[1] != about[2] and (len(number) == 2 or not all(c in DIGITS for c in number)):
         readings = [number[: about.start()] + digit + number[about.end() :] for digit in about.groups()]
     else:
         readings = [number]
     values = [sign * ((chinese_number(reading) or 0.0) + half) for reading in readings]
     return min(values), max(values)
-
-
-def chinese_number(numeral: str) -> float | None:
-    """Read a Chinese numeral up to 9999万: 三十五 is 35, 一百二 is 120, 十三半 is 13.5, 零点五 is 0.5; None when none."""
-    whole, point, decimals = numeral.partition("点")
-    if point:
-        before = chinese_number(whole)
-        is_decimal = before is not None and decimals and all(c in _DIGITS for c in decimals)
-        return float(f"{before:.0f}.{''.join(str(_DIGITS[c]) for c in decimals)}") if is_decimal else None
-    half = 0.5 if numeral.endswith("半") else 0.0
-    numeral = numeral.removesuffix("半")
-    if not numeral:
-        return half or None
-    if all(c in _DIGITS for c in numeral):
-        return int("".join(str(_DIGITS[c]) for c in numeral)) + half
-    total, section, digit, scale = 0, 0, None, 1
-    for character in numeral:
-        if character in _DIGITS:
-            digit = _DIGITS[character]
-            scale = 1 if digit == 0 else scale
-            continue
-        unit = _SCALES.get(character)
-        if unit is None:
-            return None
-        if unit == 10000:
-            total += (section + (digit or 0) or 1) * unit  # 万亩 is 10000 亩
-            section = 0
-        else:
-            section += (1 if digit is None else digit) * unit
-        digit, scale = None, unit
-    tail = (digit or 0) * (scale // 10 if scale > 10 else 1)  # 一百二: the last digit counts tens
-    return total + section + tail + half
 
 
 def same_quantity(one: Quantity, other: Quantity) -> bool:
