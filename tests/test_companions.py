@@ -123,6 +123,14 @@ def test_headings_give_the_crop_to_rows_without_one_and_to_no_other(ask, lexicon
     assert ask("百菌清", "黄瓜", candidate) == [] and ask("百菌清", "樱桃番茄", candidate) == []
 
 
+def test_a_sentence_below_a_heading_of_two_crops_is_not_shown(ask, lexicon):
+    text = "同是40%稻瘟灵乳油，安全间隔期早稻14天而晚稻28天。"
+    candidate = make_candidate(lexicon, text, title="安全间隔期", heading=("水稻与小麦",))
+    assert ask("稻瘟灵", "小麦", candidate) == [] and texts(ask("稻瘟灵", "水稻", candidate)) == [text]
+    candidate = make_candidate(lexicon, "稻瘟灵的安全间隔期是14天。", title="用药", heading=("水稻与小麦",))
+    assert ask("稻瘟灵", "小麦", candidate) == [] and ask("稻瘟灵", "水稻", candidate) == []
+
+
 def test_a_list_mark_goes_and_a_percentage_stays(ask, lexicon):
     text = "2. 1.8%阿维菌素乳油在黄瓜上的安全间隔期为2天。"
     notes = ask("阿维菌素", "黄瓜", make_candidate(lexicon, text, title="用药"))
@@ -136,6 +144,7 @@ def test_a_list_mark_goes_and_a_percentage_stays(ask, lexicon):
     ("20%三唑酮乳油登记在小麦上，防治锈病。", "咖啡", False),
     ("三唑酮必须选登记在小麦上的产品。", "小麦", False),
     ("三唑酮没有在小麦上登记。", "小麦", False),
+    ("三唑酮拌种的用量按登记在小麦上的标签。", "小麦", False),
     ("先用三唑酮喷一遍，再改用登记在小麦上的药剂。", "小麦", False),
 ])
 def test_a_registration_is_quoted_and_the_advice_to_look_for_one_is_not(ask, lexicon, text, crop, shown):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,7 @@ def test_the_table_holds_the_full_bans_with_the_day_they_began(law):
 
 
 def test_every_crop_of_the_groups_is_a_crop_of_the_lexicon(law, lexicon):
-    listed = set().union(*law.groups.values()) | set(law.kinds) | set(law.kinds.values())
+    listed = set().union(*law.groups.values(), *law._unclear.values()) | set(law.kinds.values())
     assert {crop for crop in listed if lexicon._kinds.get(search_form(crop)) != "crop"} == set()
 
 
@@ -108,6 +109,7 @@ def test_every_crop_of_the_groups_is_a_crop_of_the_lexicon(law, lexicon):
     ("毒死蜱", {"结球甘蓝"}, True),
     ("毒死蜱", {"水稻"}, False),
     ("毒死蜱", {"水稻", "番茄"}, True),
+    ("乐果", {"早稻"}, False),
     ("毒死蜱", {"马铃薯"}, None),
     ("毒死蜱", set(), None),
     ("毒死蜱", {"不知名的作物"}, None),
@@ -134,7 +136,20 @@ def test_a_warning_names_product_day_announcement_and_where_to_ask(law):
 def test_a_warning_says_when_the_table_could_not_confirm_the_date(law):
     text = law.warning(law.find("毒死蜱")[0], {"番茄"})
     assert "番茄在禁止之列" in text and "以当地农药管理部门最新公告为准" in text
-    assert "日起" not in text
+
+
+def test_a_date_that_is_not_known_is_not_written(law):
+    entry = replace(law.find("毒死蜱")[0], since="")
+    assert "日起" not in law.warning(entry, {"番茄"}) and "2016年12月31日" in law.warning(law.find("毒死蜱")[0], {"番茄"})
+    assert "2002年5月公布" in law.warning(law.find("六六六")[0], set())
+
+
+def test_notes_warn_of_what_concerns_the_crops_and_gather_a_long_list(law):
+    text = "番茄上禁止使用毒死蜱、三唑磷、乙酰甲胺磷、丁硫克百威、甲拌磷、克百威"
+    notes = law.notes(text, {"番茄"})
+    assert [note.kind for note in notes] == ["law"] * 5
+    assert notes[3].text.startswith("甲拌磷、克百威也是禁用农药") and notes[4].text.startswith("丁硫克百威也是限制使用农药")
+    assert law.notes("水稻可用毒死蜱", {"水稻"}) == [] and len(law.notes("用磷化铝熏蒸", {"水稻"})) == 1
 
 
 def test_a_warning_decides_nothing_about_a_crop_the_law_does_not_name(law):
@@ -156,6 +171,8 @@ def test_a_warning_decides_nothing_about_a_crop_the_law_does_not_name(law):
     "可用克百威灌根，不得与碱性农药混用",
     "克百威十克兑水一桶",
     "呋喃丹按说明撒在根部，灌根也行",
+    "克百威（已禁用）每亩撒2公斤",
+    "可选呋喃丹或辛硫磷颗粒剂，每亩2公斤拌土撒施",
 ])
 def test_instructions_for_use_are_a_recipe(law, text):
     assert law.recipe(text, law.find("克百威")[0])

@@ -43,7 +43,7 @@ _NOT_MEANT = re.compile(r"没有专指|没有指明|并非|不是指")
 _EXCEPT_BEFORE = re.compile(r"(?:除了?|不含|不包括|不适用于|不能用于)[\u4e00-\u9fff、]{0,8}$")
 _EXCEPT_AFTER = re.compile(r"[\u4e00-\u9fff、]{0,8}(?:除外|以外|不适用)|上?不[能得可应]")
 _REGISTERED = re.compile(r"登记(?:在|于|用于|有|的?作物)|[已在].{0,12}登记")
-_CONDITIONAL = re.compile(r"必须|须|应(?!用)|只选|选用|选购|确认|核对|查询|请|没有|未|是否|撤销|禁止|不|要看|才")
+_CONDITIONAL = re.compile(r"按|必须|须|应(?!用)|只选|选用|选购|确认|核对|查询|请|没有|未|是否|撤销|禁止|不|要看|才")
 _SOURCE_WORDS = re.compile(r"(?:大田)?(?:蔬菜|果树|茶叶)(?:通用)?(?=清单|资料|手册|站|所|研究|用药后)")
 _JOIN = re.compile(r"[、,，和与及或\s]*")
 _LIST_MARK = re.compile(r"^(?:\d{1,2}[.、)）](?!\d)\s*|[-*•]\s+)")  # 1.8% is no mark
@@ -188,7 +188,6 @@ class _Finder:
         """Return 3 where the evidence names the crop, 2 where headings do, 1 for a group of crops, 0 for no fit."""
         named = " ".join(cell for header, cell in cells if "作物" in header)
         text = search_form(named) if named else form
-        headings = search_form(" ".join((candidate.document.meta.title, *candidate.chunk.heading)))
         if self._crops & self._excepted(form) or _NOT_MEANT.search(form):
             return 0
         crops, groups = self._crops_in(text) - self._excepted(form), self._groups_in(text)
@@ -196,13 +195,17 @@ class _Finder:
             return 3 if crops & self._crops else 0
         if groups:
             return 1 if self._in_group(groups) else 0
-        crops, groups = self._crops_in(headings), self._groups_in(headings)
-        if crops:
-            return 2 if self._crops <= crops else 0
-        return 1 if self._in_group(groups) else 0
+        for heading in (*candidate.chunk.heading[::-1], candidate.document.meta.title):
+            crops, groups = self._crops_in(search_form(heading)), self._groups_in(search_form(heading))
+            if crops:  # a sentence below a heading of two crops may be about either
+                return 2 if self._crops <= crops and (cells or crops == self._crops) else 0
+            if groups:
+                return 1 if self._in_group(groups) else 0
+        return 0
 
     def _crops_in(self, text: str) -> set[str]:
-        return {self._law.crop(e.term) for e in self._lexicon.entities(text) if e.kind == "crop"}
+        named = {self._law.crop(e.term) for e in self._lexicon.entities(text) if e.kind == "crop"}
+        return named | {crop for word, crop in self._law.kinds.items() if word in text}
 
     def _excepted(self, form: str) -> set[str]:
         """Return the crops a text leaves out: 蔬菜通用，小白菜除外."""
@@ -215,6 +218,8 @@ class _Finder:
         """Return where crops and groups of crops stand in a text."""
         places = [(m.start, m.end, crop) for m in self._lexicon.find(form)
                   for crop in self._crops_in(form[m.start : m.end])]
+        kinds = self._law.kinds.items()
+        places += [(m.start(), m.end(), crop) for word, crop in kinds for m in re.finditer(word, form)]
         plain = _SOURCE_WORDS.sub(lambda m: " " * len(m.group()), form)
         groups = [(m.start(), m.end(), group) for group in self._law.groups for m in re.finditer(group, plain)]
         return sorted(places + groups)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from nongda.errors import SettingsError
 from nongda.language.text import search_form
+from nongda.records import Note
 
 Status = Literal["banned", "restricted"]
 ANY_CROP = "*"
@@ -172,6 +173,19 @@ class PesticideLaw:
         if verdict is False:
             return "购买和使用以前请问当地植保站"
         return f"{f'{named}算不算在内' if named else '自己的作物能不能用'}，请先看标签登记的作物并问当地植保站"
+
+    def notes(self, text: str, crops: set[str], most: int = 3) -> list[Note]:
+        """Return the law notes for what a text names: a warning each for the first `most`, one note for all others.
+
+        Restrictions that surely do not concern these crops need none.
+        """
+        named = [e for e in self.find(text) if not e.crops or self.applies(e, crops) is not False]
+        notes = [Note("law", self.warning(entry, crops)) for entry in named[:most]]
+        for status, words in (("banned", "也是禁用农药，任何作物都不得使用"), ("restricted", "也是限制使用农药，用前请先问当地植保站")):
+            rest = "、".join(e.name for e in named[most:] if e.status == status)
+            if rest:
+                notes.append(Note("law", f"{rest}{words}（名单截至{_date(self.as_of)}，收录到{self.newest}）。"))
+        return notes
 
     def recipe(self, text: str, restriction: Restriction) -> bool:
         """Tell whether one sentence or table row says how to use the product, as opposed to speaking of the ban.
