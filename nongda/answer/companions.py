@@ -47,6 +47,7 @@ _CONDITIONAL = re.compile(r"按|必须|须|应(?!用)|只选|选用|选购|确�
 _SOURCE_WORDS = re.compile(r"(?:大田)?(?:蔬菜|果树|茶叶)(?:通用)?(?=清单|资料|手册|站|所|研究|用药后)")
 _JOIN = re.compile(r"[、,，和与及或\s]*")
 _LIST_MARK = re.compile(r"^(?:\d{1,2}[.、)）](?!\d)\s*|[-*•]\s+)")  # 1.8% is no mark
+_DOTS = ("·", "・", "•")
 _EXCLUSIVE = (("早稻", "中稻", "晚稻"), ("大棚", "露地"))
 
 
@@ -126,7 +127,8 @@ class _Finder:
     def __init__(self, product: str, crops: set[str], lexicon: Lexicon, law: PesticideLaw, said: str) -> None:
         self.product, self._crops = search_form(product), crops
         self._lexicon, self._law, self._said = lexicon, law, said
-        self._asked = [s for s in self._specs(said) if s != _Spec(None, "")]
+        self._mixtures = {_mixed_with(said, m) for m in self._named(said)} or {("", "")}
+        self._asked = [s for s in (self._spec(said, m) for m in self._named(said)) if s != _Spec(None, "")]
 
     def lines(self, kind: CompanionKind, candidate: Candidate) -> Iterator[_Line]:
         """Yield the evidence of a passage that fits, with its rank."""
@@ -152,19 +154,12 @@ class _Finder:
 
     # the product
 
+    def _named(self, form: str) -> list[Match]:
+        return [m for m in self._lexicon.find(form) if m.terms == (self.product,)]
+
     def _mentions(self, form: str) -> list[Match]:
-        own = [m for m in self._lexicon.find(form) if m.terms == (self.product,)]
-        return [m for m in own if not self._is_mixed(form, m)]
-
-    def _is_mixed(self, form: str, match: Match) -> bool:
-        if not (form[: match.start].endswith(("·", "・", "•")) or form[match.end :].startswith(("·", "・", "•"))):
-            return False
-        mixture = re.search(r"[\w·・•]*$", form[: match.start])
-        whole = (mixture.group() if mixture else "") + form[match.start : match.end]
-        return whole.lstrip("0123456789.") not in self._said
-
-    def _specs(self, form: str) -> list[_Spec]:
-        return [self._spec(form, m) for m in self._lexicon.find(form) if m.terms == (self.product,)]
+        """Return where the product stands alone, or in the mixture that was asked for."""
+        return [m for m in self._named(form) if _mixed_with(form, m) in self._mixtures]
 
     def _spec(self, form: str, match: Match) -> _Spec:
         before, after = _BEFORE.search(form[: match.start]), _AFTER.match(form, match.end)
@@ -270,6 +265,12 @@ class _Finder:
         clauses = [_clause(form, m.start, m.end) for m in mentions] if fit == 3 else []
         said = [c for c in clauses if _REGISTERED.search(c) and not _CONDITIONAL.search(c)]
         return said[0] if said and self._crops_in(said[0]) & self._crops else ""
+
+
+def _mixed_with(form: str, match: Match) -> tuple[str, str]:
+    """Return the neighbours of a name in a mixture (戊唑·多菌灵), two characters and the dot on each side, or ""."""
+    before, after = form[: match.start], form[match.end :]
+    return before[-3:] if before.endswith(_DOTS) else "", after[:3] if after.startswith(_DOTS) else ""
 
 
 def _cells(headed: str) -> list[tuple[str, str]]:

@@ -48,6 +48,7 @@ _LAW = re.compile(
 )
 _CONDITION = re.compile(r"采收|收获|收割|花期|蜜源|混用|混配|同时|雨天|下雨|高温|中午|期间|期内|鱼塘|下风|徒手|吸烟")  # no ban by law
 _INSTEAD = re.compile(r"(?:替代|代替|取代|替换|不用|禁用|停用)[^，；]{0,12}$")
+_REPLACED = re.compile(r"[^，；：:]{0,4}(?:替代|代替|替换)")
 _OTHER = re.compile(r"改用|换用|换成|改成|可选|选用|推荐|建议|应用|改为|宜用")
 _OTHER_NAME = re.compile(
     r"[\u4e00-\u9fff]{1,7}(?:磷(?![肥酸])|威|菊酯|啉|嗪|酰胺|虫胺|脲|唑|菌酯|菌素|杆菌|脒|腈|隆|螨酯|百菌清|菌灵)"
@@ -254,7 +255,7 @@ def _instructs(form: str, start: int, end: int) -> bool:
     at = next(i for i, (a, b) in enumerate(parts) if a <= start < b)
     before, after = form[parts[at][0] : start], form[end : parts[at][1]]
     doses = _DOSE.search(after) or (_DOSE.search(before) and not _OTHER_NAME.search(before))
-    if doses and not _INSTEAD.search(before) and not _NO_DOSE.search(before + after):
+    if doses and not _INSTEAD.search(before) and not _REPLACED.match(after) and not _NO_DOSE.search(before + after):
         return True
     lawful = any(_LAW.search(form[a:b]) and not _CONDITION.search(form[a:b]) for a, b in parts)
     used = not lawful and not _BAN.search(before + after)
