@@ -14,19 +14,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from nongda.answer.amounts import NAMES, equals, in_words, said, sign_of, span
 from nongda.answer.figures import Figure, figures, same_material
 from nongda.answer.tasks import Amount, CalculationTask, calculation_asked, counted, is_pure
 from nongda.language.units import Units
 
 __all__ = ["Calculation", "CalculationTask", "calculate", "calculation_asked"]
 
-_NAMES = {
-    "g": "克", "kg": "公斤", "mg": "毫克", "t": "吨", "mL": "毫升", "L": "升", "m3": "立方米", "hm2": "公顷", "m2": "平方米", "分": "分地",
-}
 _PER_NAMES = {"亩": "亩", "hm2": "公顷", "株": "株", "穴": "穴"}
-_LARGER = {"g": ("kg", 1000), "mL": ("L", 1000)}
 _LIQUID = re.compile(r"乳油|水剂|悬浮剂|悬浮种衣剂|微乳剂|水乳剂|可溶液剂|油剂|微囊")
 _SOLID = re.compile(r"粉剂|可湿性粉|水分散粒剂|可溶粉|粒剂|晶体|原粉|粉末|硫酸铜|尿素|生石灰")
+_MIXING_TABLE = re.compile(r"加药|桶加|ppm|算法")
+_MOST_PACKAGES = 100  # for one mu or one plant; more says that the figure is of something else
+_PERIODS = {"每次": "这是一次的用量", "每年": "这是一年的用量"}
 _ONE_KILOGRAM = "水1升按1公斤算"
 _ONE_GRAM = "药1毫升按1克算"
 _PURE_ONLY = "这是纯量（有效成分或纯养分），不是商品的重量"
@@ -66,14 +66,15 @@ def _method(task: CalculationTask, figure: Figure) -> Callable[[CalculationTask,
 def _fits(figure: Figure, task: CalculationTask, units: Units) -> bool:
     numerator, _, per = figure.unit.partition("/")
     if figure.unit == "倍":
-        has_water = task.wanted == "amount" and (task.water or task.water_per_area)
-        return not figure.bound and bool(has_water or (task.wanted == "water" and task.product and not task.area))
+        return _dilution_fits(figure, task)
     if task.wanted in ("per_mu", "per_hm2"):
         return per == ("hm2" if task.wanted == "per_mu" else "亩")
     if not per or figure.is_other or figure.is_pure != is_pure(task.question) or not same_material(figure, task):
         return False
     if task.wanted == "water":
-        return bool(task.area) and per in ("亩", "hm2") and figure.is_water
+        unit = "m3" if re.search("[浇灌]", task.question) else "L"
+        is_liquid = (numerator == "m3") == (unit == "m3") and bool(units.factor(numerator, "L") or units.factor(numerator, "kg"))
+        return bool(task.area) and per in ("亩", "hm2") and figure.is_water and is_liquid
     if task.wanted == "plants":
         return numerator == "株" and per in ("亩", "hm2")
     if task.water or task.water_per_area or figure.is_water:
@@ -83,9 +84,22 @@ def _fits(figure: Figure, task: CalculationTask, units: Units) -> bool:
     is_material = units.factor(numerator, "g") is not None or units.factor(numerator, "L") is not None
     if not is_material or (wanted_unit and units.factor(numerator, wanted_unit) is None):
         return False
+    if re.search("肥", task.question) and units.factor(numerator, "g") is None:
+        return False
     if per in ("株", "穴"):
         return task.plants is not None and task.plants.unit == per or (per == "株" and bool(task.area and task.density))
     return per in ("亩", "hm2") and (task.area is not None or task.wanted == "area") and task.density is None
+
+
+def _dilution_fits(figure: Figure, task: CalculationTask) -> bool:
+    """The dilution that the question names, or else one of a product, not a row of a mixing table."""
+    if figure.bound or (task.rate and (task.rate.low, task.rate.high) != (figure.low, figure.high)):
+        return False
+    if not task.rate and _MIXING_TABLE.search(figure.text):
+        return False
+    return bool(task.product and not task.area) if task.wanted == "water" else bool(
+        task.wanted == "amount" and (task.water or task.water_per_area)
+    )
 
 
 def _only(found: list[Figure], subject: str, units: Units) -> Figure | None:
@@ -118,51 +132,55 @@ def _total(task: CalculationTask, figure: Figure, units: Units) -> Calculation |
             return None
         factor = factor / 10 if area.unit == "分" else factor
         low, high = low * area.low * factor, high * area.high * factor
-        step = "" if factor == 1 else f"（{_span(area.low * factor, area.high * factor)}{_PER_NAMES[per]}）"
-        formula += f" × {_said(area)}{step}"
+        step = "" if factor == 1 else f"（{span(area.low * factor, area.high * factor)}{_PER_NAMES[per]}）"
+        formula += f" × {said(area)}{step}"
     elif task.plants:
         low, high = low * task.plants.low, high * task.plants.high
-        formula += f" × {_said(task.plants)}"
+        formula += f" × {said(task.plants)}"
     elif task.area and task.density:
         factor = units.factor(task.area.unit, "亩") or Fraction(1, 10)
         plants = (task.area.low * factor * task.density.low, task.area.high * factor * task.density.high)
         low, high = low * plants[0], high * plants[1]
-        formula += f" × {_said(task.area)} × 每亩{_said(task.density)}"
+        formula += f" × {said(task.area)} × 每亩{said(task.density)}"
     if task.content:
         low, high = low / task.content, high / task.content
-        formula += f" ÷ {_span(task.content * 100, task.content * 100)}%"
+        formula += f" ÷ {span(task.content * 100, task.content * 100)}%"
     return _finished(task, figure, units, Amount(low, high, numerator, ""), formula)
 
 
 def _finished(task: CalculationTask, figure: Figure, units: Units, total: Amount, formula: str) -> Calculation | None:
     """Write the total in the wanted unit; then packages or tanks, whole ones rounded up."""
-    shown = _in_words(total, task.unit, units)
-    result, formula = figure.bound + shown, f"{formula} {_sign(total, task.unit, units)} {figure.bound}{shown}"
+    shown = in_words(total, task.unit, units)
+    result, formula = figure.bound + shown, f"{formula} {sign_of(total, task.unit, units)} {figure.bound}{shown}"
     size, name = (task.package, task.package_name or "袋") if task.wanted == "packages" else (task.water, "桶")
     if task.wanted == "packages" and size is None:
-        return Calculation(result, formula, figure.uses, f"每{name}净重多少没有说，{name}数＝总量÷每{name}净重")
+        return Calculation(result, formula, figure.uses, _notes(figure, f"每{name}净重多少没有说，{name}数＝总量÷每{name}净重"))
     if task.wanted not in ("packages", "water") or size is None:
-        return Calculation(result, formula, figure.uses, _PURE_ONLY if figure.is_pure and not task.content else "")
+        return Calculation(result, formula, figure.uses, _notes(figure, _PURE_ONLY if figure.is_pure and not task.content else ""))
     factor, note = units.factor(total.unit, size.unit), ""
     if factor is None and task.wanted == "water":
         weight, litres = units.factor(total.unit, "kg"), units.factor(total.unit, "L")
         by_size = units.factor("L" if weight else "kg", size.unit)
         factor, note = by_size and (weight or litres or 0) * by_size, _ONE_KILOGRAM
-    if not factor:
+    if not factor or (task.wanted == "packages" and figure.low * factor > _MOST_PACKAGES * size.high):
         return None
     low, high = total.low * factor / size.high, total.high * factor / size.low
-    whole = f"{_span(Fraction(math.ceil(low)), Fraction(math.ceil(high)))}{name}"
-    each = f"每{name}{_said(size)}"
-    formula += f"；÷ {each} {_equals(low, high)} {_span(low, high)}{name}，备{whole}"
-    return Calculation(f"{figure.bound}{whole}（{shown}，{each}，整{name}向上取）", formula, figure.uses, note)
+    whole = f"{span(Fraction(math.ceil(low)), Fraction(math.ceil(high)))}{name}"
+    each = f"每{name}{said(size)}"
+    formula += f"；÷ {each} {equals(low, high)} {span(low, high)}{name}，备{whole}"
+    return Calculation(f"{figure.bound}{whole}（{shown}，{each}，整{name}向上取）", formula, figure.uses, _notes(figure, note))
+
+
+def _notes(figure: Figure, note: str) -> str:
+    return "；".join(part for part in (note, _PERIODS.get(figure.period, "")) if part)
 
 
 def _converted(task: CalculationTask, figure: Figure, units: Units) -> Calculation | None:
     numerator, _, _ = figure.unit.partition("/")
     factor, sign, per = (Fraction(1, 15), "÷", "亩") if task.wanted == "per_mu" else (Fraction(15), "×", "公顷")
     amount = Amount(figure.low * factor, figure.high * factor, numerator, "")
-    shown = f"每{per}{figure.bound}{_in_words(amount, task.unit, units)}"
-    formula = f"{figure.shown} {sign} 15 {_sign(amount, task.unit, units)} {shown}"
+    shown = f"每{per}{figure.bound}{in_words(amount, task.unit, units)}"
+    formula = f"{figure.shown} {sign} 15 {sign_of(amount, task.unit, units)} {shown}"
     return Calculation(shown, formula, figure.uses, "1公顷＝15亩")
 
 
@@ -181,16 +199,16 @@ def _product_in_water(task: CalculationTask, figure: Figure, units: Units) -> Ca
         to_mu = units.factor(area.unit, "亩") or Fraction(1, 10)
         low, high = low * area.low * to_mu, high * area.high * to_mu
     form = _form(task, figure)
-    name, notes = _NAMES[form or ("mL" if by_volume else "g")], []
-    shown = f"{_span(low, high)}{name}"
+    name, notes = NAMES[form or ("mL" if by_volume else "g")], []
+    shown = f"{span(low, high)}{name}"
     if not form:
-        shown, name = f"{_span(low, high)}毫升", "毫升"
-        notes = [f"粉剂为{_span(low, high)}克"]
+        shown, name = f"{span(low, high)}毫升", "毫升"
+        notes = [f"粉剂为{span(low, high)}克"]
     notes += [] if by_volume else [_ONE_KILOGRAM]
     notes += [_ONE_GRAM] if (form == "g") == bool(by_volume) and form else []
     per = "每亩" if water.unit.endswith("/亩") and not area else ""
-    amount = f"{per}{_said(water)}水" + (f" × {_said(area)}" if area else "")
-    return Calculation(f"{per}{shown}", f"{amount} ÷ {figure.shown} {_equals(low, high)} {shown}", figure.uses, "；".join(notes))
+    amount = f"{per}{said(water)}水" + (f" × {said(area)}" if area else "")
+    return Calculation(f"{per}{shown}", f"{amount} ÷ {figure.shown} {equals(low, high)} {shown}", figure.uses, "；".join(notes))
 
 
 def _form(task: CalculationTask, figure: Figure) -> str:
@@ -212,8 +230,8 @@ def _water_for_product(task: CalculationTask, figure: Figure, units: Units) -> C
     if factor is None:
         return None
     water = Amount(product.low * factor * figure.low, product.high * factor * figure.high, base, "")
-    shown = _in_words(water, base, units)
-    formula = f"{_said(product)} × {figure.shown} {_equals(water.low, water.high)} {shown}水"
+    shown = in_words(water, base, units)
+    formula = f"{said(product)} × {figure.shown} {equals(water.low, water.high)} {shown}水"
     note = _ONE_KILOGRAM if base == "L" else _ONE_KILOGRAM + "，药按重量配"
     if task.water is None:
         return Calculation(f"{shown}水", formula, figure.uses, note)
@@ -221,9 +239,9 @@ def _water_for_product(task: CalculationTask, figure: Figure, units: Units) -> C
     if tank is None:
         return None
     low, high = water.low / (task.water.high * tank), water.high / (task.water.low * tank)
-    tanks = f"{_span(low, high)}桶"
-    formula += f"；÷ 每桶{_said(task.water)} {_equals(low, high)} {tanks}"
-    return Calculation(f"{shown}水（约{tanks}，每桶{_said(task.water)}）", formula, figure.uses, note)
+    tanks = f"{span(low, high)}桶"
+    formula += f"；÷ 每桶{said(task.water)} {equals(low, high)} {tanks}"
+    return Calculation(f"{shown}水（约{tanks}，每桶{said(task.water)}）", formula, figure.uses, note)
 
 
 def _covered_area(task: CalculationTask, figure: Figure, units: Units) -> Calculation | None:
@@ -233,52 +251,5 @@ def _covered_area(task: CalculationTask, figure: Figure, units: Units) -> Calcul
     if product is None or factor is None or to_mu is None or not figure.low:
         return None
     low, high = product.low * factor * to_mu / figure.high, product.high * factor * to_mu / figure.low
-    formula = f"{_said(product)} ÷ {figure.shown} {_equals(low, high)} {_span(low, high)}亩"
-    return Calculation(f"{_span(low, high)}亩", formula, figure.uses, "1公顷＝15亩" if per == "hm2" else "")
-
-
-def _said(amount: Amount) -> str:
-    """An amount of the question as a number with its unit; a product of two as it is."""
-    return amount.words if "×" in amount.words else f"{_span(amount.low, amount.high)}{_name(amount.unit)}"
-
-
-def _name(unit: str) -> str:
-    above = unit.partition("/")[0]
-    return _NAMES.get(above, above)
-
-
-def _target(amount: Amount, unit: str, units: Units) -> tuple[str, Fraction]:
-    factor = units.factor(amount.unit, unit) if unit else None
-    if factor is not None:
-        return unit, factor
-    larger, limit = _LARGER.get(amount.unit, ("", 0))
-    return (larger, Fraction(1, limit)) if larger and amount.low >= limit else (amount.unit, Fraction(1))
-
-
-def _in_words(amount: Amount, unit: str, units: Units) -> str:
-    target, factor = _target(amount, unit, units)
-    return f"{_span(amount.low * factor, amount.high * factor)}{_name(target)}"
-
-
-def _sign(amount: Amount, unit: str, units: Units) -> str:
-    _, factor = _target(amount, unit, units)
-    return _equals(amount.low * factor, amount.high * factor)
-
-
-def _equals(low: Fraction, high: Fraction) -> str:
-    return "=" if Fraction(_number(low)) == low and Fraction(_number(high)) == high else "≈"
-
-
-def _span(low: Fraction, high: Fraction) -> str:
-    first, last = _number(low), _number(high)
-    return first if first == last else f"{first}～{last}"
-
-
-def _number(value: Fraction) -> str:
-    """Two decimals, below 1 two significant digits; halves round up, trailing zeros go."""
-    places = 2
-    while 0 < value < Fraction(1, 10 ** (places - 1)) and places < 9:
-        places += 1
-    whole = math.floor(value * 10**places + Fraction(1, 2))
-    text = f"{whole // 10**places}.{whole % 10**places:0{places}d}"
-    return text.rstrip("0").rstrip(".")
+    formula = f"{said(product)} ÷ {figure.shown} {equals(low, high)} {span(low, high)}亩"
+    return Calculation(f"{span(low, high)}亩", formula, figure.uses, "1公顷＝15亩" if per == "hm2" else "")

@@ -33,7 +33,8 @@ _ASK = re.compile(
 _CLAUSE = re.compile(r"[,，。;；?!]")
 _ONLY_ONE = r"(?<![\d.一二两三四五六七八九十百千])[1一]\s*"
 _PER_ONE = re.compile(rf"每\s*[1一]?\s*[亩株棵穴桶壶]|每公顷|{_ONLY_ONE}(?:亩(?!半)|公顷|株|棵|桶|壶)|亩用|亩施|单株")
-_HARVEST = re.compile(r"亩产|产量|能[收产采摘]|[收产]多少|[收产]几|收成|卖|赚|赔|补贴|保险|损失|减产|增产")
+# A yield or money; 各 asks for several products at once.
+_NO_SUM = re.compile(r"各[要用称放加备]?|亩产|产量|能[收产采摘]|[收产]多少|[收产]几|收成|卖|赚|赔|补贴|保险|损失|减产|增产")
 _CONVERTS = re.compile(r"合|折|换|等于|相当|是")
 _SEVERAL_TIMES = re.compile(r"(?:[\d二两三四五六七八九十]|几)\s*(?:次|遍|道)")
 _WATER_BEFORE = re.compile(r"(?:水|桶|喷雾器|喷雾机|药液|药水|壶)[^,，。;；\d]{0,4}$")
@@ -43,7 +44,7 @@ _BOX = rf"(?P<box>[{_PACKAGES}])"
 _PACKAGE_BEFORE = re.compile(rf"(?:每|一|1){_BOX}(?:子)?(?:净|装|里|的|重|含量|有|是|才|为|[^,，。;；\d水]{{1,4}})*$")
 _PACKAGE_AFTER = re.compile(rf"\s*(?:装|的)?\s*(?:[/一每1]\s*)?{_BOX}")
 _PURE = re.compile(
-    r"纯[氮磷钾n]|有效成[分份]|折纯|纯量|氧化钾|五氧化二磷|[氮磷钾][npk]|p[₂2]o[₅5]|k[₂2]o|(?<![a-z])n(?![a-z])|施氮|氮量|吸收氮|[斤克]氮"
+    r"纯[氮磷钾n]|有效成[分份]|折纯|纯量|氧化钾|五氧化二磷|[氮磷钾][npk]|p[₂2]o[₅5]|k[₂2]o|(?<![a-z])n(?![a-z])|施氮|氮量|吸收氮|[斤克]氮|(?<!有效)[氮磷钾]$"
 )
 
 
@@ -72,6 +73,7 @@ class CalculationTask:
     package: Amount | None = None
     package_name: str = ""
     product: Amount | None = None
+    rate: Amount | None = None  # the dilution that the question itself names
     content: Fraction | None = None  # share of the pure nutrient in the product
 
     def is_computable(self) -> bool:
@@ -109,7 +111,7 @@ def calculation_asked(question: str, units: Units) -> CalculationTask | None:
     """Return the sum that the question wants; None when it asks for a dose, a time, a price, or gives too little."""
     text = fold(question)
     givens = _Givens(text, tuple(counted(units).rates(text)))
-    asks = [m for m in _ASK.finditer(text) if not _HARVEST.search(_clause(text, m))]
+    asks = [m for m in _ASK.finditer(text) if not _NO_SUM.search(_clause(text, m))]
     converted = _conversion_asked(text, asks)
     if converted or not asks or _SEVERAL_TIMES.search(text):
         return converted and CalculationTask(question, *converted)
@@ -123,7 +125,7 @@ def calculation_asked(question: str, units: Units) -> CalculationTask | None:
             question, "amount", _UNITS.get(ask["unit"] or "", ""), area=areas[0] if areas else None, plants=_plants(givens),
             density=_one(givens, "株/亩"), water=_times(waters, tanks), water_per_area=_water_per_area(givens, bool(waters)),
             package=package, package_name=name or (ask["package"] or ""), product=_product(givens, package, waters),
-            content=_content(text),
+            rate=_one(givens, "倍"), content=_content(text),
         )
         found = _solvable(task, ask, text)
         if found and found.is_computable():
