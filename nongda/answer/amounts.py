@@ -1,4 +1,4 @@
-"""Exact amounts written for the reader: two decimals, the unit that was asked for, = or ≈."""
+"""Exact amounts written for the reader: few digits, the unit that was asked for, = or ≈."""
 
 from __future__ import annotations
 
@@ -58,10 +58,13 @@ def span(low: Fraction, high: Fraction) -> str:
 
 
 def _number(value: Fraction) -> str:
-    """Two decimals, below 1 two significant digits; halves round up, trailing zeros go."""
+    """Exact with two decimals, else three significant digits (two below 1); halves round up, trailing zeros go."""
     places = 2
     while 0 < value < Fraction(1, 10 ** (places - 1)) and places < 9:
         places += 1
+    if (value * 10**places).denominator > 1 and value >= 10:
+        places = 1 if value < 100 else 0
     whole = math.floor(value * 10**places + Fraction(1, 2))
-    text = f"{whole // 10**places}.{whole % 10**places:0{places}d}"
-    return text.rstrip("0").rstrip(".")
+    if places == 0:
+        return str(whole)
+    return f"{whole // 10**places}.{whole % 10**places:0{places}d}".rstrip("0").rstrip(".")
