@@ -54,6 +54,8 @@ class Generator(Protocol):
 class Chooser(Protocol):
     """What a closed decision needs of a language model."""
 
+    name: str
+
     def choose(self, messages: Sequence[Message], labels: Sequence[str], stop: threading.Event) -> dict[str, float]:
         """Return each label's probability as the reply (they sum to 1); empty once `stop` is set."""
         ...
