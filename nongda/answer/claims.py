@@ -127,6 +127,7 @@ def _claims_of_piece(piece: str, found: Sequence[Quantity], names: Names, base: 
         words = _words(gaps[place], lexicon) | _words(gaps[place + 1], lexicon)
         words |= {_said(other) for other in found[max(0, place - 1) : place + 2] if other is not quantity}
         owned = {group: _owner(group, place, found, inside) or terms for group, terms in names.items()}
+        words |= _words("，".join(t for terms in owned.values() for t in terms), lexicon)
         before = piece[: quantity.start]
         claims.append(Claim(quantity, piece[quantity.start : quantity.end], _base(before, base),
                             _bound(before, piece[quantity.end :]), frozenset(words), owned))
@@ -147,7 +148,7 @@ def _owner(group: str, place: int, found: Sequence[Quantity], inside: Sequence[N
 
 
 def _words(text: str, lexicon: Lexicon) -> set[str]:
-    return {t for t in lexicon.tokens(text) if len(t) > 1 and not t[0].isdigit()}
+    return {t for t in lexicon.tokens(text) if len(t) > 1 and not t[0].isdigit() and t[0] != "每"}
 
 
 def _said(quantity: Quantity) -> str:

@@ -11,11 +11,12 @@ from nongda.language.text import fold
 from nongda.language.units import Quantity, Units
 
 _NEAR = 8  # characters before a number in which the name of what is measured stands
-_PH = re.compile(r"ph(?:值)?|酸碱度")
+_PH = re.compile(r"(?<![a-z])ph(?![a-zà-ỹ])|酸碱度")
+_SHIFT = re.compile(r"升高|降低|提高|下降|上升|增加|减少|变化|相差")
 _EC = re.compile(r"(?<![a-z])ec(?:值)?|电导率")
 _EC_UNIT = re.compile(r"\s*(?:ms/cm|ds/m|毫西门子)")
-_HOT = re.compile(r"烘|干燥|烤|焙|炒|杀青|蒸|煮|灭菌|消毒|热水|温汤|浸种|沸|开水|堆肥|发酵|高温闷棚|闷棚|地膜|贮|加工|燃|焚|窑")
-_GROWTH = re.compile(r"增|涨|提高|高出|上升|倍增|超过|相当于|达到?$|坡度")  # a growth may pass 100 %
+_HOT = re.compile(r"烘|干燥|烤|焙|炒|杀青|蒸|煮|灭菌|消毒|热水|温汤|浸种|沸|开水|发酵|堆|条垛|高温闷棚|闷棚|地膜|贮|加工|燃|焚|窑")
+_SHARE = re.compile(r"含水|含量|湿度|持水|饱和|浓度|覆盖|郁闭|荫蔽|遮[阴荫光]|防效|效果|[芽苗活病株虫亡蕾铃果穗粒]率")
 _DAYS = re.compile(r"间?隔|间隔期|安全期")
 _DOSE = re.compile(r"每(?:亩|公顷|株)(?:用|施|喷|撒|追|冲|浇)*[^，。；、\d]{0,12}$")
 _NO_DOSE = ("℃", "h", "min", "s", "mg/kg", "ppm", "lx", "kPa", "MPa", "kW")
@@ -27,6 +28,7 @@ class _Place:
     before: str
     after: str
     text: str
+    is_strength: bool  # a product follows at once: 20%三环唑
 
 
 def implausible(text: str, units: Units, lexicon: Lexicon) -> list[str]:
@@ -41,7 +43,8 @@ def implausible(text: str, units: Units, lexicon: Lexicon) -> list[str]:
     for quantity in units.quantities(text):
         if any(a < quantity.end and quantity.start < b for a, b in named):
             continue
-        place = _Place(quantity, folded[max(0, quantity.start - _NEAR) : quantity.start], folded[quantity.end :], folded)
+        before, after = folded[max(0, quantity.start - _NEAR) : quantity.start], folded[quantity.end :]
+        place = _Place(quantity, before, after, folded, _begins_with_product(after, lexicon))
         reasons += [f"“{text[quantity.start : quantity.end]}”{reason}" for check in _CHECKS if (reason := check(place))]
     return reasons
 
@@ -51,8 +54,13 @@ def _spans_of_names(folded: str, lexicon: Lexicon) -> list[tuple[int, int]]:
     return [(m.start, m.end) for m in lexicon.find(folded) if re.search(r"\d", folded[m.start : m.end])]
 
 
+def _begins_with_product(after: str, lexicon: Lexicon) -> bool:
+    found = lexicon.find(after[:_NEAR])
+    return bool(found) and found[0].start == 0 and any(e.kind == "product" for e in lexicon.entities(after[: found[0].end]))
+
+
 def _acidity(place: _Place) -> str:
-    near = _nearest(_PH, place.before)
+    near = _nearest(_PH, place.before) and not _SHIFT.search(place.before)
     return "不像土壤或水的 pH（应在 4～9）" if near and _beyond(place.quantity, 4, 9) and not place.quantity.unit else ""
 
 
@@ -78,9 +86,9 @@ def _interval(place: _Place) -> str:
 
 
 def _share(place: _Place) -> str:
-    if place.quantity.unit != "%" or place.quantity.high <= 100 or _GROWTH.search(place.before):
+    if place.quantity.unit != "%" or place.quantity.high <= 100 or _SHIFT.search(place.before):
         return ""
-    return "超过了 100%"
+    return "超过了 100%" if place.is_strength or _SHARE.search(place.before) else ""
 
 
 def _dilution(place: _Place) -> str:

@@ -28,7 +28,7 @@ from nongda.answer.claims import (
 )
 from nongda.answer.evidence import ScoredEvidence, headed_text, heading_of
 from nongda.answer.sanity import implausible
-from nongda.answer.wording import atoms_of, foreign, overstated, turned
+from nongda.answer.wording import atoms_of, foreign, mixed, overstated, turned, unconditional
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import Units
 from nongda.records import Query
@@ -74,6 +74,10 @@ def failures(sentence: str, scored: ScoredEvidence, lexicon: Lexicon, units: Uni
         reasons.append(f"“{strange}”不是资料原文的话")
     if denied := turned(mine, its):
         reasons.append(f"“{denied}”在资料原文中的肯定和否定与此不同")
+    if condition := unconditional(mine, its):
+        reasons.append(f"资料原文是在“{condition}”的条件下说的")
+    if stitched := mixed(mine, its):
+        reasons.append(f"“{stitched}”把资料原文里不同的话并到了一起")
     if strong := overstated(sentence, evidence):
         reasons.append(f"“{strong}”比资料原文说得重")
     return reasons

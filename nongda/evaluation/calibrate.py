@@ -30,7 +30,7 @@ from nongda.language.lexicon import Lexicon
 from nongda.language.text import clause_spans, has_words, sentence_spans
 from nongda.records import Candidate, Query
 
-_CLAUSES_PER_CHUNK = 2
+CLAUSES_PER_CHUNK = 2
 _MOST_CHUNKS = 40
 _MIN_CLAUSE = 8  # characters; a shorter clause says too little to be found again
 
@@ -97,18 +97,20 @@ def cite_threshold(candidates: Sequence[Candidate], embedder: QueryEmbedder, lex
     for candidate in candidates:
         inside = [s for s in evidence if s.candidate is candidate]
         outside = [s for s in evidence if s.candidate.chunk.doc_id != candidate.chunk.doc_id]
-        for clause in map(_reworded, _clauses(candidate.chunk.text)[:_CLAUSES_PER_CHUNK]):
+        for clause in map(reworded, clauses_of(candidate.chunk.text)[:CLAUSES_PER_CHUNK]):
             own.append(_support(clause, inside, embedder, lexicon))
             foreign.append(_support(clause, outside, embedder, lexicon))
     return best_cut("answer.cite_threshold", own, foreign)
 
 
-def _clauses(text: str) -> list[str]:
+def clauses_of(text: str) -> list[str]:
+    """Return a passage's clauses that are long enough to be found again, table rows left out."""
     clauses = [text[a:b].strip("，。；：、 ") for a, b in clause_spans(text)]
     return [c for c in clauses if len(c) >= _MIN_CLAUSE and "|" not in c]
 
 
-def _reworded(clause: str) -> str:
+def reworded(clause: str) -> str:
+    """Leave a third of the characters out, as a small model's own words do."""
     return "".join(c for place, c in enumerate(clause) if place // 2 % 3 != 2)
 
 

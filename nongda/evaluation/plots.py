@@ -105,3 +105,16 @@ def curve(points: Mapping[str, Mapping[int, Interval]], label: str) -> str:
     axes.set_ylim(0, 1)
     axes.legend(frameon=False)
     return _svg(figure)
+
+
+def lines(places: Floats, values: Mapping[str, Floats], label: str, mark: float) -> str:
+    """Lines over one axis, all between 0 and 1, with a vertical mark at the value that was chosen."""
+    figure, axes = _figure(3.0)
+    for (name, found), colour in zip(values.items(), (_BLUE, _ORANGE, _GREY), strict=False):
+        axes.plot(places, found, color=colour, label=name)
+    axes.axvline(mark, color=_GREY, linewidth=0.8, linestyle="--")
+    axes.set_xlabel(label)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.legend(frameon=False)
+    return _svg(figure)
