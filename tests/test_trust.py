@@ -112,6 +112,15 @@ def test_an_old_source_and_one_from_the_future_are_remarked(cite, written: str, 
     assert cite("咖啡施多少肥", meta=replace(META, date=written)).remark == remark
 
 
+def test_the_header_of_a_row_says_for_where_and_for_which_stage_it_is(lexicon: Lexicon, fitting: Fitting):
+    made = make_candidate(lexicon, "| 项目 | 印度的用量 |\n|---|---|\n| 复合肥 | 80克 |", kind="table")
+    found = Candidate(made.chunk, replace(made.document, meta=META), 1.0)
+    citation = resolve(split_evidence(found)[0], found)
+    for question, remark in (("印度咖啡施多少肥", ""), ("保山咖啡施多少肥", "您问的是保山，这里讲的是印度。")):
+        query = understand(question, (), lexicon, AnswerSettings())
+        assert trusted(citation, query, found, TODAY, lexicon, fitting).remark == remark
+
+
 def test_a_source_without_authority_and_a_sample_are_remarked_together_with_the_rest(cite):
     citation = cite("海南咖啡施多少肥", meta=replace(META, authority="", sample=True, date="2010"))
     assert citation.remark == (

@@ -60,7 +60,7 @@ _MEASURES = (
     _measure("发酵时间", r"发酵", "h"),
 )
 _SUITS = re.compile(r"(?<![不便])宜|适(?!量|当|时|应|用)|要求|规定|标准")
-_NO_CLAIM = re.compile(r"例如|比如|譬如|举例|假如|假设|如果|若|试验|测定|对照|处理")  # an example or an experiment
+_NO_CLAIM = re.compile(r"例如|比如|譬如|举例|假如|假设|如果|若(?!虫)|试验|测定|对照|处理")  # an example or an experiment
 _SUBJECTS = frozenset({"disease", "pest", "product", "pathogen"})
 _CONTEXT = frozenset({"variety", "stage", "place", "part", "nutrient", "processing"})
 _WATER = re.compile(r"(?:(?<![降含])水(?!分)|药液)[^,。;\d]{0,3}$")
@@ -161,7 +161,7 @@ def _measures(measure: _Measure, quantity: Quantity, before: str, scope: str) ->
 
 def _statement(measure: _Measure, value: Quantity, scope: str, above: Sequence[str], lexicon: Lexicon) -> _Statement:
     names, heading, title = (lexicon.entities(text) for text in (scope, *above))
-    subjects = _terms(names, _SUBJECTS) or _terms(heading, _SUBJECTS)
+    subjects = next((s for level in (names, heading, title) if (s := _terms(level, _SUBJECTS))), frozenset())
     crops = next((c for level in (names, heading, title) if (c := _terms(level, frozenset({"crop"})))), frozenset())
     context = _terms([*names, *heading], _CONTEXT) | frozenset(_CONDITIONS.findall(scope))
     if measure.named:

@@ -102,7 +102,8 @@ def trusted(citation: Citation, query: Query, candidate: Candidate, today: date,
     The remark is one Chinese sentence, empty where nothing is wrong.
     """
     meta = candidate.document.meta
-    levels = (citation.quote, *reversed(candidate.chunk.heading), meta.title)
+    header = candidate.chunk.text.split("\n", 1)[0] if candidate.chunk.kind == "table" else ""
+    levels = (citation.quote, header, *reversed(candidate.chunk.heading), meta.title)
     doubts = [_place_doubt(query, (*levels, meta.region), lexicon, fitting),
               _stage_doubt(query, citation.quote, (*levels[1:], meta.stage), lexicon, fitting), _date_doubt(meta.date, today),
               "" if meta.authority else "资料没有写明来源单位", "示例资料，未经植保专家审核" if meta.sample else ""]
