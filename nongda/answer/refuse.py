@@ -33,7 +33,7 @@ _TOPICS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
     ("保险赔付", re.compile(r"保险.{0,8}赔|理赔|赔多少|赔付|保费"), re.compile(r"赔付|理赔|保险金|保费")),
     ("奖金", re.compile(r"奖金|奖励多少|奖多少"), re.compile(r"奖金|奖励")),
     ("贷款", re.compile(r"贷款|贴息"), re.compile(r"贷款|贴息")),
-    ("价格和花费", re.compile(r"收购价|市场价|行情|(?:多少|几块|几万)钱|几[元块]|什么价|价格(?:是|多少|几|怎么样|如何|咋)|价格[？?]?$"), 
+    ("价格和花费", re.compile(r"收购价|市场价|行情|(?:多少|几块|几万|几百)钱|几元|什么价|价格(?:是|多少|几|怎么样|如何|咋)|价格[？?]?$"), 
      re.compile(r"元/|每(?:亩|公斤|千克|斤|株|袋|吨|克)[^。]{0,6}\d元|收购价|市场价|售价")),
 )
 
@@ -61,7 +61,7 @@ def missing_subject(query: Query, subjects: Subjects, lexicon: Lexicon) -> Missi
     Of several things of one kind (a comparison) one that is there is enough; readings of an ambiguous name too.
     """
     entities = named(query.standalone, lexicon)
-    crops = _asked_crops(query, entities)
+    crops = _asked_crops(query, entities, lexicon)
     return (
         _missing_crop(crops, query, subjects, lexicon)
         or _missing_problem(entities, crops, subjects)
@@ -71,16 +71,19 @@ def missing_subject(query: Query, subjects: Subjects, lexicon: Lexicon) -> Missi
     )
 
 
-def _asked_crops(query: Query, entities: Iterable[Entity]) -> list[str]:
+def _asked_crops(query: Query, entities: Iterable[Entity], lexicon: Lexicon) -> list[str]:
     """Crops that are asked about, not neighbours, former crops, straw, cake or colours."""
     form = search_form(query.standalone)
-    return [e.term for e in entities if e.kind == "crop" and not _is_aside(form, e.surface)]
+    terms = {m.start for m in lexicon.find(form)}
+    return [e.term for e in entities if e.kind == "crop" and not _is_aside(form, e.surface, terms)]
 
 
-def _is_aside(form: str, surface: str) -> bool:
-    places = [m.start() for m in re.finditer(re.escape(surface), form)]
-    return bool(places) and all(
-        _NEIGHBOUR_AFTER.search(form[p + len(surface) :]) or _NEIGHBOUR_BEFORE.search(form[:p]) for p in places
+def _is_aside(form: str, surface: str, terms: set[int]) -> bool:
+    """草 in 水稻草 makes straw of the crop, but not where a term begins with it (咖啡草地贪夜蛾)."""
+    ends = [m.end() for m in re.finditer(re.escape(surface), form)]
+    return bool(ends) and all(
+        (end not in terms and _NEIGHBOUR_AFTER.search(form[end:])) or _NEIGHBOUR_BEFORE.search(form[: end - len(surface)])
+        for end in ends
     )
 
 

@@ -15,14 +15,15 @@ _PESTS = (r"叶甲|象甲|跳甲|龟甲|肖叶甲|天牛|吉丁|粉虱|飞虱|�
 _PRODUCTS = (r"硫磷|菊酯|菌酯|螨酯|虫酯|唑醇|环唑|菌唑|霉素|磺隆|草酮|草胺|草酯|草醚|虫胺|虫脒|虫腈|虫威|百威|虫酰胺|菌胺|酰菌胺|吗啉|螨灵|"
              r"螨酮|螨唑|霜灵|菌灵|菌酮|虫隆|虫脲|膦|酰胺|嘧胺|草磷|草膦")
 _NAME = re.compile(rf"({_HAN}{{2}})(病|{_PESTS}|{_PRODUCTS})")
-_VARIETY = re.compile(rf"({_HAN}{{1,3}}\d{{1,5}})(?=号?.{{0,8}}(?:品种|抗病|抗性|感病|种子|亩产|熟期))")
+_VARIETY = re.compile(rf"(?:{_HAN}{{1,3}}|(?<![a-z0-9])[a-z]{{1,4}}-?)\d{{1,5}}(?=号|这个|这种|品种|的?(?:抗|感|耐|种子|亩产))")
 # None of these stands in a name: what is before a suffix is then part of the sentence (得了什么病, 治红蜘蛛的).
 _NO_NAME = re.compile(r"[的了得是有在和与跟及或用打喷治防发患感抗染带传何哪啥么这那种类个条只头些被把给对从也都就会能要可不没无很"
                       r"最更各每多少几怎看查见长生起出来去上下里中前后时期年月日一二三两]")
 _TRIPLE = re.compile(rf"{_HAN}{{3}}")
 _MOST_BEFORE = 2
+_NO_VARIETY = re.compile(f"{_NO_NAME.pattern}|[亩产量达约近超过到隔计]")
 _ELEMENT = re.compile(r"[镉砷铅汞铬]")
-_LOOKS = re.compile(r"[烂枯死黄黑白红绿青干萎落卷花叶根秆茎果苗头脚心]{2}$")
+_LOOKS = re.compile(r"[烂枯死黄黑白红绿青干萎落卷花叶根秆茎果苗头脚心子片尖面边背部株穗梢芽枝皮]{2}$|[性菌毒理染害传行常老旧新田地园]$")
 
 
 def word_triples(text: str) -> set[str]:
@@ -49,11 +50,12 @@ def unlisted_names(text: str, lexicon: Lexicon) -> list[Name]:
     known = [(m.start, m.end) for m in lexicon.find(form)]
     found: dict[str, Name] = {}
     for match in _NAME.finditer(form):
-        if not _touches(known, match.start(2), match.end()) and _is_name(match.group(1)):
+        general = any(end == match.start(2) for _, end in known)  # 水稻病, 玉米螟虫: a crop and a family word
+        if not general and not _touches(known, match.start(2), match.end()) and _is_name(match.group(1)):
             found.setdefault(match.group(), Name(match.group(), form[_beginning(form, match.start(), known) : match.end()]))
     for pattern in (_ELEMENT, _VARIETY):
         for match in pattern.finditer(form):
-            if not _touches(known, match.start(), match.end()):
+            if not _touches(known, match.start(), match.end()) and not _NO_VARIETY.search(match.group()):
                 found.setdefault(match.group(), Name(match.group(), match.group()))
     return list(found.values())
 

@@ -25,8 +25,8 @@ _DOMINANT_RATE = 0.1  # of its sentences and rows
 _TABLE_RULE = re.compile(r"^\s*\|[\s|:-]*-[\s|:-]*$")
 # Words that name a crop only together with its field, seedling or harvest; the bare character is no crop's name.
 _FIELD_WORDS: Mapping[str, re.Pattern[str]] = {
-    "小麦": re.compile(r"(?<![大燕荞黑])麦(?:田|地|苗|穗|种(?!植)|粒|子|蚜|叶|收|黄疸)|[冬春]麦"),
-    "水稻": re.compile(r"稻(?:田|苗|穗|种(?!植)|株|叶|谷)|[早中晚旱粳籼]稻|秧(?:田|苗)|双季稻|穗颈瘟"),
+    "小麦": re.compile(r"(?<![大燕荞黑])麦(?:田|地|苗|穗|种(?!植)|粒|子|叶|收|黄疸)|[冬春]麦"),
+    "水稻": re.compile(r"稻(?:田|苗|穗|种(?!植)|株|叶|谷)|[早中晚旱粳籼]稻|秧(?:田|苗)|双季稻"),
     "棉花": re.compile(r"棉(?:田|株|苗|桃|地|农)|陆地棉|长绒棉"),
     "茶树": re.compile(r"茶(?:园|苗|山|地|农|青)|[春夏秋]茶|大叶种茶"),
     "烟草": re.compile(r"烟(?:田|地|株|苗|农)|烤烟"),
@@ -138,7 +138,7 @@ class Subjects:
         return frozenset().union(*(terms for other, terms in self._content.beside.items() if is_same_crop(other, crop)))
 
     def text_beside(self, crop: str) -> str:
-        """Return the sentences and rows that name a crop, as search sees them."""
+        """Return the sentences and rows that name a crop, in search form."""
         return "\n".join(text for other, text in self._content.text_beside.items() if is_same_crop(other, crop))
 
     def text_of(self, chunk_ids: Iterable[str]) -> str:
@@ -209,7 +209,7 @@ class _Reader:
         for chunk in chunks:
             for text, unit in zip(texts[chunk.id], units[chunk.id], strict=True):
                 for crop in _crops(unit):
-                    self._beside_texts[crop].append(self._lexicon.canonical(text))
+                    self._beside_texts[crop].append(search_form(text))
         main = {i: _main_crops(title_names[i], [u for c in chunks if c.doc_id == i for u in units[c.id]])
                 for i in documents}
         for chunk in chunks:
