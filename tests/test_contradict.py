@@ -106,6 +106,23 @@ def test_rows_are_compared_under_their_headers():
     assert contradictions(one, early, LEXICON, LEXICON.units) == []
 
 
+def test_rows_for_other_crops_groups_or_times_do_not_contradict():
+    table = "| 作物 | 药剂 | 安全间隔期（天） | 说明 |\n|---|---|---|---|\n| {} | 1.8%阿维菌素乳油 | {} | {} |"
+
+    def rows(crop: str, days: int, remark: str, doc: str) -> list[ScoredEvidence]:
+        return evidence(table.format(crop, days, remark), doc, "黄瓜与叶菜的安全间隔期", kind="table")
+
+    one = rows("黄瓜", 2, "", "aaaaaaaa")
+    for crop, remark in (("叶菜", ""), ("蔬菜（未分种类）", ""), ("水稻", "大田蔬菜清单"), ("黄瓜", "破口前7天用")):
+        assert contradictions(one, rows(crop, 7, remark, "bbbbbbbb"), LEXICON, LEXICON.units) == []
+    assert len(contradictions(one, rows("黄瓜", 7, "", "bbbbbbbb"), LEXICON, LEXICON.units)) == 1
+
+
+def test_a_pest_that_no_list_holds_is_not_taken_for_the_one_of_the_title():
+    one, other = "麦长管蚜适温为12～16℃。", "某某管甲适温约30℃。"
+    assert compared(one, other, "小麦麦长管蚜的防治") == []
+
+
 def test_at_most_two_contradictions_are_shown_and_each_pair_once():
     chosen = evidence(CONTRARY[0][0])
     pool = [s for n in range(5) for s in evidence(CONTRARY[0][1], f"bbbbbbb{n}")]

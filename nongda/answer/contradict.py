@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from nongda.answer.cite import marker, resolve
 from nongda.answer.evidence import ScoredEvidence, headed_text, heading_of
@@ -30,27 +31,27 @@ _ABOUT = 0.1  # 左右 widens a value by this share
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """What can be compared: its words, its units, whether a disease, pest or product must be named, or 宜 be said."""
+    """What can be compared: its words, its units, the kind of name it needs beside it, and whether 宜 must be said."""
 
     name: str
     words: re.Pattern[str]
     units: frozenset[str]
-    named: bool = False
-    suits: bool = False
+    of: Literal["product", "dose", "problem", ""]
+    suits: bool
 
 
-def _measure(name: str, words: str, units: str, named: bool = False, suits: bool = False) -> _Measure:
-    return _Measure(name, re.compile(words), frozenset(units.split()), named, suits)
+def _measure(name: str, words: str, units: str, of: Literal["product", "dose", "problem", ""] = "", suits: bool = False) -> _Measure:
+    return _Measure(name, re.compile(words), frozenset(units.split()), of, suits)
 
 
 # Texts are folded, so their commas, colons and semicolons are half-width.
 _MEASURES = (
-    _measure("安全间隔期", r"安全间隔期|采收间隔期|(?:采收|收获|采果|采摘|收割)前", "天", named=True),
-    _measure("用药间隔", r"(?:每隔|间隔|相隔|隔)[^,。;]{0,3}$", "天", named=True),
-    _measure("亩用量", r"", "g/亩 mL/亩 kg/亩 L/亩 g/hm2 mL/hm2 kg/hm2 L/hm2", named=True),
-    _measure("稀释倍数", r"", "倍", named=True),
-    _measure("适宜温度", r"温|℃", "℃", named=True, suits=True),
-    _measure("适宜湿度", r"湿度", "%", named=True, suits=True),
+    _measure("安全间隔期", r"安全间隔期|采收间隔期|(?:采收|收获|采果|采摘|收割)前", "天", of="product"),
+    _measure("用药间隔", r"(?:每隔|间隔|相隔|隔)[^,。;]{0,3}$", "天", of="problem"),
+    _measure("亩用量", r"", "g/亩 mL/亩 kg/亩 L/亩 g/hm2 mL/hm2 kg/hm2 L/hm2", of="dose"),
+    _measure("稀释倍数", r"", "倍", of="dose"),
+    _measure("适宜温度", r"温|℃", "℃", of="problem", suits=True),
+    _measure("适宜湿度", r"湿度", "%", of="problem", suits=True),
     _measure("适宜海拔", r"海拔", "m", suits=True),
     _measure("适宜年均温", r"年平?均气?温|年平均温度", "℃", suits=True),
     _measure("适宜降水量", r"降水量|降雨量|年雨量", "mm", suits=True),
@@ -61,13 +62,15 @@ _MEASURES = (
 )
 _SUITS = re.compile(r"(?<![不便])宜|适(?!量|当|时|应|用)|要求|规定|标准")
 _NO_CLAIM = re.compile(r"例如|比如|譬如|举例|假如|假设|如果|若(?!虫)|试验|测定|对照|处理")  # an example or an experiment
-_SUBJECTS = frozenset({"disease", "pest", "product", "pathogen"})
+_CROP, _PRODUCTS, _PROBLEMS = frozenset({"crop"}), frozenset({"product"}), frozenset({"disease", "pest", "pathogen"})
+_CROP_GROUPS = re.compile(r"叶菜|根菜|蔬菜|果树|果菜|[一-龥]{2}类(?=蔬菜|作物)|茄果|瓜类|豆类|十字花科|柑橘|花卉|茶叶|药材")
 _CONTEXT = frozenset({"variety", "stage", "place", "part", "nutrient", "processing"})
 _WATER = re.compile(r"(?:(?<![降含])水(?!分)|药液)[^,。;\d]{0,3}$")
 _CONDITIONS = re.compile(
     r"早稻|中稻|晚稻|单季|双季|春[播作玉麦]|夏[播玉]|冬[作种麦]|秋[播作]|幼树|大树|成树|老树|小树|苗|雨季|旱季|干季|雨天|晴天|高温|低温|冬|春|夏|秋"
     r"|大棚|温室|露地|设施|盆栽|水田|旱地|坡地|梯田|平地|洼地|沙土|黏土|轻病|重病|严重|轻|初期|盛期|末期|前期|后期|预防|治疗|叶面|灌根|拌种|浸种|涂"
     r"|喷雾|土施|沟施|撒施|基肥|底肥|追肥|第[一二三四五六]|首次|再次|每次|每年|全年|白天|夜间|机收|手工|试验|室内|田间|飞机|无人机|低容量|[一二三四1-4]代"
+    r"|播[前种后]|移栽|定植|返青|分蘖|拔节|孕穗|破口|抽穗|齐穗|扬花|灌浆|乳熟|蜡熟|成熟|喇叭口|心叶|抽雄|吐丝|现蕾|初花|盛花|花期|坐果|膨大|转色|采后"
     r"|不[能宜要可应得]|禁止|避免|不足|以外|混|加|单用|复配|密植|稀植|矮秆|高秆|间作|套种|套作|单作|纯林|有机|绿色|无公害|国标|标准|出口|日晒|水洗|蜜处理"
 )
 _FORMS = re.compile(r"乳油|可湿性粉剂|水分散粒剂|悬浮种衣剂|悬浮剂|可溶性?粉剂|水剂|粉剂|颗粒剂|微乳剂|水乳剂|油剂|烟剂|种衣剂")
@@ -84,7 +87,8 @@ class _Statement:
     measure: _Measure
     value: Quantity
     crops: frozenset[str]
-    subjects: frozenset[str]
+    products: frozenset[str]
+    problems: frozenset[str]
     context: frozenset[str]
 
 
@@ -128,9 +132,10 @@ def _disagreement(mine: Sequence[_Statement], its: Sequence[_Statement], units: 
 
 
 def _same_thing(one: _Statement, other: _Statement) -> bool:
-    if one.subjects != other.subjects or one.context != other.context:
+    if (one.products, one.problems, one.context) != (other.products, other.problems, other.context):
         return False
-    if one.measure.named and not one.subjects:
+    needed = {"product": one.products, "dose": one.products, "problem": one.problems, "": one.crops}
+    if not needed[one.measure.of]:
         return False
     return any(is_same_crop(a, b) for a in one.crops for b in other.crops)
 
@@ -142,6 +147,8 @@ def _statements(scored: ScoredEvidence, lexicon: Lexicon, units: Units) -> list[
     found: list[_Statement] = []
     for quantity in quantities:
         before, after = _scope(text, quantity, quantities)
+        if scored.candidate.chunk.kind == "table":
+            after = text[quantity.end :]
         scope = f"{before} {after}"
         measure = next((m for m in _MEASURES if _measures(m, quantity, before, scope)), None)
         if measure is not None and not _is_aside(text, quantity) and not _NO_CLAIM.search(scope):
@@ -161,12 +168,19 @@ def _measures(measure: _Measure, quantity: Quantity, before: str, scope: str) ->
 
 def _statement(measure: _Measure, value: Quantity, scope: str, above: Sequence[str], lexicon: Lexicon) -> _Statement:
     names, heading, title = (lexicon.entities(text) for text in (scope, *above))
-    subjects = next((s for level in (names, heading, title) if (s := _terms(level, _SUBJECTS))), frozenset())
-    crops = next((c for level in (names, heading, title) if (c := _terms(level, frozenset({"crop"})))), frozenset())
+    levels = {"product": [names], "dose": [names, heading, title], "problem": [names, heading], "": [names, heading]}
+    crops = _terms(names, _CROP) or frozenset(_CROP_GROUPS.findall(scope)) or _nearest([heading, title], _CROP)
+    # A dose is for the title's problem; elsewhere one that the lexicon lacks would pass for the title's.
+    problems = _nearest(levels[measure.of], _PROBLEMS)
     context = _terms([*names, *heading], _CONTEXT) | frozenset(_CONDITIONS.findall(scope))
-    if measure.named:
+    if measure.of in ("product", "dose"):
         context |= frozenset(_FORMS.findall(scope)) | frozenset(m.group() for m in _STRENGTH.finditer(scope))
-    return _Statement(measure, value, crops, subjects, context)
+    return _Statement(measure, value, crops, _terms(names, _PRODUCTS), problems, context)
+
+
+def _nearest(levels: Iterable[Sequence[Entity]], kinds: frozenset[str]) -> frozenset[str]:
+    """Return the names of the first level that has any: the words themselves, the heading, the title."""
+    return next((found for level in levels if (found := _terms(level, kinds))), frozenset())
 
 
 def _with_column_unit(text: str, quantity: Quantity, units: Units) -> Quantity:
