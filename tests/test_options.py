@@ -83,3 +83,14 @@ def test_a_number_is_only_chosen_where_it_stands(rule, numbers, data):
     listed = " ".join(f"{letter}. {n}克" for letter, n in zip("ABCDEF", numbers, strict=False))
     assert rule(f"每株施多少？{listed}", f"每株施{said}克。") == "ABCDEF"[numbers.index(said)]
     assert rule(f"每株施多少？{listed}", "每株施501克。") is None
+
+
+@pytest.mark.parametrize(("question", "evidence", "letter"), [
+    ("哪种锈病来得最晚？A. 条锈病 B. 秆锈病", "条锈病要求凉爽，来得最早；秆锈病要求较暖，来得最晚。", "B"),
+    ("哪种肥不能跟尿素混？A. 硫酸钾 B. 石灰", "尿素与硫酸钾可以混合。尿素不可与石灰混合。", "B"),
+    ("尿素可以跟哪种混？A. 石灰 B. 硫酸钾", "尿素与硫酸钾可以混合。尿素不可与石灰混合。", "B"),
+    ("哪样品种抗病？A. 甲品种 B. 乙品种", "甲品种高感叶锈病。", None),
+    ("苗期该浇多少水？A. 5升 B. 10升", "成株每株浇10升水。", None),
+])
+def test_what_is_said_of_the_opposite_or_of_another_stage_answers_nothing(rule, question, evidence, letter):
+    assert rule(question, evidence) == letter

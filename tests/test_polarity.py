@@ -5,7 +5,7 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nongda.answer.polarity import asked_aspect, asks_verdict, rule_verdict, verdict_words
+from nongda.answer.polarity import Nearness, asked_aspect, asks_verdict, rule_verdict, verdict_words
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import Units
 
@@ -88,3 +88,10 @@ def test_any_text_gives_a_verdict_or_none(rule, question, evidence):
 @given(limit=st.integers(10, 90), asked=st.integers(1, 99))
 def test_no_limit_is_ever_read_the_wrong_way_round(rule, limit, asked):
     assert rule(f"荫蔽度{asked}%行不行？", f"荫蔽度不要超过{limit}%。") == ("yes" if asked <= limit else "no")
+
+
+def test_nearer_words_can_be_asked_for(rule):
+    lexicon, units = Lexicon.load(DOMAIN), Units.load(DOMAIN / "units.toml")
+    question, evidence = "草木灰蘸切口合适吗？", "切口用草木灰、滑石粉、石膏粉拌匀都可以。"
+    assert rule(question, evidence) == "yes"
+    assert rule_verdict(question, evidence, lexicon, units, Nearness(0.9, 0.9, True)) is None

@@ -17,6 +17,7 @@ _STANDS = 0.75  # of an option's characters; farmers write 袋里的土面, docu
 # A clause with one word answers no question that asks for the other: 最抗 against 最容易得.
 _OPPOSITES = (("抗", "易"), ("抗", "感"), ("多", "少"), ("高", "低"), ("早", "晚"), ("早", "迟"), ("轻", "重"), ("大", "小"),
               ("深", "浅"), ("快", "慢"), ("长", "短"))
+_STAGE = re.compile(r"苗期|成株|幼[龄树]|投产|分蘖|拔节|孕穗|抽穗|扬花|灌浆|乳熟|花期|初期|前期|中期|盛期|后期|雨季|旱季")
 _MOST = "最"
 _CLAUSE = re.compile(r"[，,；;。]+")
 
@@ -62,14 +63,14 @@ def rule_option(stem: str, options: Sequence[Option], texts: Sequence[str], lexi
     """
     standing = [option for option in options if _stands(option.text, " ".join(texts), lexicon, units)]
     if len(standing) < 2:
-        return next((o for o in standing if not _denied(o, texts, stem, lexicon, units)), None)
+        return next((o for o in standing if _is_said(o, texts, stem, lexicon, units)), None)
     return _nearest(stem, standing, _clauses(texts), lexicon, units)
 
 
 def _nearest(stem: str, standing: Sequence[Option], clauses: Sequence[str], lexicon: Lexicon,
              units: Units) -> Option | None:
     asked = content(stem, lexicon)
-    fitting = [c for c in clauses if denies(c) == denies(stem) and not _opposite(stem, c)]
+    fitting = [c for c in _joined(clauses, standing, lexicon, units) if _fits(stem, c)]
     if _MOST in stem:
         fitting = [c for c in fitting if _MOST in c] or fitting
     named = frozenset().union(*(content(o.text, lexicon) for o in standing))
@@ -89,9 +90,27 @@ def _opposite(stem: str, clause: str) -> bool:
     return any(a in stem and b not in stem and b in clause and a not in clause for a, b in pairs)
 
 
-def _denied(option: Option, texts: Sequence[str], stem: str, lexicon: Lexicon, units: Units) -> bool:
+def _joined(clauses: Sequence[str], standing: Sequence[Option], lexicon: Lexicon, units: Units) -> list[str]:
+    """Join what follows an option to it up to the next option: 条锈病要求凉爽 goes on with 来得最早."""
+    joined: list[str] = []
+    for clause in clauses:
+        if joined and not any(_stands(o.text, clause, lexicon, units) for o in standing):
+            joined[-1] += "，" + clause
+        else:
+            joined.append(clause)
+    return joined
+
+
+def _is_said(option: Option, texts: Sequence[str], stem: str, lexicon: Lexicon, units: Units) -> bool:
     holding = [clause for clause in _clauses(texts) if _stands(option.text, clause, lexicon, units)]
-    return bool(holding) and all(denies(clause) and not denies(stem) for clause in holding)
+    return not holding or any(_fits(stem, clause) for clause in holding)
+
+
+def _fits(stem: str, clause: str) -> bool:
+    """Tell whether a clause may answer: as affirming or denying as the stem, of no other stage, not its opposite."""
+    asked, said = set(_STAGE.findall(stem)), set(_STAGE.findall(clause))
+    other_stage = bool(asked and said) and not asked & said
+    return denies(clause) == denies(stem) and not other_stage and not _opposite(stem, clause)
 
 
 def _clauses(texts: Sequence[str]) -> list[str]:
