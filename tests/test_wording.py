@@ -1,7 +1,7 @@
 import pytest
 from conftest import ROOT
 
-from nongda.answer.wording import atoms_of, foreign, mixed, overstated, turned, unconditional
+from nongda.answer.wording import atoms_of, displaced, foreign, mixed, overstated, turned, unconditional
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import Units
 
@@ -62,3 +62,9 @@ def test_clauses_put_together_and_comparisons_turned_round_are_named(atoms):
 def test_a_word_stronger_than_the_evidence_is_named():
     assert overstated("必须喷药", "可喷药") == "必须"
     assert overstated("必须喷药", "必须喷药") == ""
+
+
+def test_numbers_that_change_places_are_named(atoms):
+    assert displaced(atoms("10公斤尿素含氮22公斤"), atoms("22公斤尿素含氮10公斤")) == "尿素"
+    assert displaced(atoms("含氮10公斤"), atoms("22公斤尿素含氮10公斤")) == ""
+    assert displaced(atoms("10公斤"), atoms("22公斤尿素含氮10公斤")) == ""

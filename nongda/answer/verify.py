@@ -28,7 +28,7 @@ from nongda.answer.claims import (
 )
 from nongda.answer.evidence import ScoredEvidence, headed_text, heading_of
 from nongda.answer.sanity import implausible
-from nongda.answer.wording import atoms_of, foreign, mixed, overstated, turned, unconditional
+from nongda.answer.wording import atoms_of, displaced, foreign, mixed, overstated, turned, unconditional
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import Units
 from nongda.records import Query
@@ -78,6 +78,8 @@ def failures(sentence: str, scored: ScoredEvidence, lexicon: Lexicon, units: Uni
         reasons.append(f"资料原文是在“{condition}”的条件下说的")
     if stitched := mixed(mine, its):
         reasons.append(f"“{stitched}”把资料原文里不同的话并到了一起")
+    if beside := displaced(mine, its):
+        reasons.append(f"“{beside}”旁边的数在资料原文里不在这里")
     if strong := overstated(sentence, evidence):
         reasons.append(f"“{strong}”比资料原文说得重")
     return reasons

@@ -218,6 +218,24 @@ def mixed(sentence: Sequence[Atom], evidence: Sequence[Atom]) -> str:
     return ""
 
 
+def displaced(sentence: Sequence[Atom], evidence: Sequence[Atom]) -> str:
+    """Return the words around a number that stands there beside other numbers only, "" for none."""
+    there = [a.text for a in evidence]
+    pairs = set(zip(there, there[1:], strict=False))
+    for clause in _clauses(sentence):
+        for place, text in enumerate(clause):
+            if len(clause) == 1 or not text.startswith(_NUMBER) or text not in there:
+                continue
+            left, right = clause[max(0, place - 1) : place], clause[place + 1 : place + 2]
+            if any((word, text) in pairs for word in left) or any((text, word) in pairs for word in right):
+                continue
+            before = [w for w in left if any(a == w and b.startswith(_NUMBER) for a, b in pairs)]
+            after = [w for w in right if any(b == w and a.startswith(_NUMBER) for a, b in pairs)]
+            if before or after:
+                return "".join(w for w in (*before, *after) if not w.startswith(_NUMBER))
+    return ""
+
+
 def _is_in_order(content: Sequence[str], whole: Sequence[str]) -> bool:
     rest = iter(whole)
     return all(any(text == other for other in rest) for text in content)
