@@ -93,14 +93,17 @@ def test_writing_after_a_choice_and_a_choice_after_writing_are_what_they_are_alo
     assert choose(generator, evidence + "能不能做到六成？A. 能 B. 不能") == pytest.approx(first, abs=0.02)
 
 
-def test_a_second_question_over_the_same_evidence_is_read_from_its_first_new_word(generator):
-    evidence = "咖啡叶锈病的防治方法很多，每年五月开始查叶。" * 40
-    started = time.perf_counter()
+def test_a_second_question_over_the_same_evidence_is_read_from_its_first_new_word(generator, monkeypatch):
+    evidence = "咖啡叶锈病的防治方法很多，每年五月开始查叶。" * 10
     choose(generator, evidence + "现在查叶行吗？A. 行 B. 不行")
-    cold = time.perf_counter() - started
-    started = time.perf_counter()
+    read = []
+    evaluate = generator._llama.eval
+    monkeypatch.setattr(generator._llama, "eval", lambda tokens: (read.extend(tokens), evaluate(tokens)))
     choose(generator, evidence + "十月查叶行吗？A. 行 B. 不行")
-    assert time.perf_counter() - started < cold / 2
+    assert 0 < len(read) < 25
+    read.clear()
+    choose(generator, evidence + "十月查叶行吗？A. 行 B. 不行")
+    assert len(read) == 1  # the last token is read again: its logits are what is asked
 
 
 def test_stop_ends_a_choice_within_two_seconds_and_the_next_one_works(generator):
