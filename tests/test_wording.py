@@ -56,6 +56,7 @@ def test_a_condition_left_out_is_named_and_other_clauses_need_none(atoms):
 def test_clauses_put_together_and_comparisons_turned_round_are_named(atoms):
     assert mixed(atoms("北坡种咖啡"), atoms("南坡种咖啡，北坡种玉米"))
     assert mixed(atoms("新叶比老叶黄"), atoms("老叶比新叶黄"))
+    assert mixed(atoms("低处重于高处"), atoms("高处重于低处"))
     assert mixed(atoms("南坡种咖啡"), atoms("南坡种咖啡，北坡种玉米")) == ""
 
 

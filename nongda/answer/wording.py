@@ -34,7 +34,7 @@ _CONNECTING = re.compile(
 _TURNING = frozenset("前后上下早晚高低大小多少内外增减升降左右先轻重干湿冷热浅深长短东南西北阴阳正反有无是否")
 _CONDITION = re.compile(
     r"^(?:若|如果|如遇|如有|如|遇到?|当|一旦|凡)|(?<![同及定按随小平有暂临当届])时(?![间期候令段常])|(?:情况|条件)下|的话")
-_ORDERED = re.compile(r"比|[好高低早晚多少优大小差强弱快慢]于|先|由|从|代替|替代|改为|换成|变为|转为|引起|导致|取代")
+_ORDERED = re.compile(r"比|[好高低早晚多少优大小差强弱快慢重轻长短深浅胜]于|先|由|从|代替|替代|改为|换成|变为|转为|引起|导致|取代")
 _MOST_LEFT_OUT = 0.5  # of a condition's atoms
 _SHORT = 3  # atoms after a denial that ends its clause: 喷药不可取
 _CLAUSE_MARKS = frozenset(",;。!?…:\n")
