@@ -28,7 +28,7 @@ from nongda.models.fetch import locate
 from nongda.models.generate import LlamaGenerator, LockedGenerator
 from nongda.models.hardware import check_cpu, memory, physical_cores
 from nongda.models.manifest import Manifest, Model, load_manifest
-from nongda.models.rerank import LateInteraction, Reranker, TokenEmbedder
+from nongda.models.rerank import LateInteraction, Reranker, TokenCache, TokenEmbedder
 from nongda.records import AddEvent, Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
 from nongda.settings import Settings
 
@@ -49,6 +49,7 @@ class Models:
     embedder: TextEmbedder
     splitter: PassageEmbedder | None  # says where chunks end; None: windows of fixed length
     reranker: Reranker | None
+    tokens: TokenCache  # of the same embedder
 
 
 class Engine:
@@ -118,7 +119,8 @@ class Engine:
             if self._models is None:
                 model = self._manifest.select("lite" if self._profile == "auto" else self._profile).embedder
                 embedder = Embedder.load(locate(model, self._weights), model.options, self._threads())
-                self._models = Models(embedder, embedder, LateInteraction(embedder))
+                tokens = TokenCache(embedder)
+                self._models = Models(embedder, embedder, LateInteraction(tokens), tokens)
             return self._models
 
     def _load_generator(self) -> LockedGenerator | None:

@@ -94,6 +94,13 @@ def test_token_rows_leave_out_prefix_and_special_tokens(e5):
     assert [len(rows) for rows in e5.token_vectors(["", "咖啡", ""], "passage")][::2] == [0, 0]
 
 
+def test_token_spans_are_the_places_of_the_token_rows(e5):
+    texts = ["水稻稻瘟病用20%三环唑", "", "咖啡 叶锈病" * 200]
+    for text, rows, spans in zip(texts, e5.token_vectors(texts, "passage"), e5.token_spans(texts, "passage"), strict=True):
+        assert len(rows) == len(spans)
+        assert "".join(text[a:b] for a, b in spans).replace(" ", "") == text.replace(" ", "")
+
+
 def test_no_texts_give_no_rows(e5):
     assert e5.embed_queries([]).shape == (0, 384) == e5.embed_passages([]).shape
     assert e5.token_vectors([], "query") == []

@@ -12,7 +12,7 @@ from weights import lite
 
 from nongda.errors import WeightsError
 from nongda.models.embed import Embedder
-from nongda.models.rerank import CrossEncoder, LateInteraction, relevance
+from nongda.models.rerank import CrossEncoder, LateInteraction, TokenCache, relevance
 
 AXES = {"咖": (1, 0, 0), "锈": (0, 1, 0), "药": (0, 0, 1), "病": (0, 0.6, 0.8)}
 
@@ -30,27 +30,30 @@ class AxisEmbedder:
             self.passages += texts
         return [np.array([AXES[c] for c in text], np.float32).reshape(-1, 3) for text in texts]
 
+    def token_spans(self, texts, kind):
+        return [[(i, i + 1) for i in range(len(text))] for text in texts]
+
 
 def test_the_score_is_the_mean_of_each_question_token_s_best_cosine():
-    scores = LateInteraction(AxisEmbedder()).score("锈药", ["锈咖", "病", "锈药咖", "咖", ""])
+    scores = LateInteraction(TokenCache(AxisEmbedder())).score("锈药", ["锈咖", "病", "锈药咖", "咖", ""])
     np.testing.assert_allclose(scores, [0.5, 0.7, 1.0, 0.0, 0.0], atol=1e-3)
     assert scores.dtype == np.float32 and scores.shape == (5,)
 
 
 def test_the_passage_s_own_direction_counts_with_its_share():
-    scores = LateInteraction(AxisEmbedder(), passage_share=0.25).score("锈药", ["锈咖咖咖", "锈药", "病"])
+    scores = LateInteraction(TokenCache(AxisEmbedder()), passage_share=0.25).score("锈药", ["锈咖咖咖", "锈药", "病"])
     np.testing.assert_allclose(scores, [0.75 * 0.5 + 0.25 * 0.25, 1.0, 0.75 * 0.7 + 0.25 * 0.8], atol=1e-3)
 
 
 def test_a_question_without_tokens_and_no_passages_give_plain_zeros():
-    reranker = LateInteraction(AxisEmbedder())
+    reranker = LateInteraction(TokenCache(AxisEmbedder()))
     assert reranker.score("", ["锈", "药"]).tolist() == [0, 0]
     assert reranker.score("锈", []).shape == (0,)
 
 
 def test_passages_are_embedded_once_and_the_oldest_leave_the_cache():
     embedder = AxisEmbedder()
-    reranker = LateInteraction(embedder, cache_size=2)
+    reranker = LateInteraction(TokenCache(embedder, 2))
     first = reranker.score("锈", ["锈", "药", "锈"])
     assert embedder.passages == ["锈", "药"]
     np.testing.assert_array_equal(reranker.score("锈", ["锈", "药", "锈"]), first)
@@ -61,14 +64,19 @@ def test_passages_are_embedded_once_and_the_oldest_leave_the_cache():
     assert embedder.passages == ["锈", "药", "咖", "药"]
 
 
+def test_a_passage_s_tokens_know_their_place_in_the_text():
+    tokens = TokenCache(AxisEmbedder()).passages(["锈药"])[0]
+    assert tokens.vectors.tolist() == [[0, 1, 0], [0, 0, 1]] and tokens.spans == ((0, 1), (1, 2))
+
+
 def test_a_cache_of_nothing_still_scores():
-    reranker = LateInteraction(AxisEmbedder(), cache_size=0)
+    reranker = LateInteraction(TokenCache(AxisEmbedder(), 0))
     assert reranker.score("锈", ["药", "锈"]).tolist() == [0, 1]
 
 
 def test_the_real_embedder_puts_the_answering_passage_first():
     model, folder = lite("embedder")
-    reranker = LateInteraction(Embedder.load(folder, model.options, threads=2))
+    reranker = LateInteraction(TokenCache(Embedder.load(folder, model.options, threads=2)))
     passages = [
         "咖啡鲜果采后八小时内脱皮。",
         "叶锈病发病时叶背布满橙黄色粉状孢子，可喷波尔多液。",

@@ -30,13 +30,13 @@ def test_a_question_with_its_own_subject_stands_alone(lexicon):
 def test_a_follow_up_takes_crop_and_disease_from_the_turn_before(lexicon, follow_up):
     history = [Turn("user", "咖啡叶锈病怎么防治"), Turn("assistant", "喷波尔多液。")]
     query = understand(follow_up, history, lexicon, SETTINGS)
-    assert query.standalone == f"咖啡叶锈病：{follow_up}"
+    assert query.standalone == f"咖啡叶锈病怎么防治；{follow_up}"
     assert query.original == follow_up
 
 
-def test_a_follow_up_with_another_disease_keeps_the_crop_only(lexicon):
+def test_a_follow_up_with_another_disease_asks_the_same_of_it(lexicon):
     history = [Turn("user", "咖啡叶锈病怎么防治"), Turn("assistant", "喷药。")]
-    assert understand("那炭疽病呢", history, lexicon, SETTINGS).standalone == "咖啡：那炭疽病呢"
+    assert understand("那炭疽病呢", history, lexicon, SETTINGS).standalone == "咖啡炭疽病怎么防治；那炭疽病呢"
 
 
 def test_only_the_last_two_questions_are_carried_over(lexicon):

@@ -1,13 +1,13 @@
 """A question becomes a Query: it stands alone, and search sees standard terms.
 
-A follow-up without a subject of its own (那多久打一次) takes the subject of the turns before it, by the lexicon: no
-model call, nothing invented.
+A follow-up without a subject of its own (那多久打一次) stands behind the question before it, by the lexicon: no model
+call, nothing invented.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nongda.errors import UsageError
 from nongda.language.lexicon import Lexicon
@@ -16,10 +16,10 @@ from nongda.records import Entity, Query, Turn
 from nongda.settings import AnswerSettings
 
 SUBJECT_KINDS = frozenset({"crop", "disease", "pest", "product", "variety", "practice", "processing"})
-_PROBLEM_KINDS = frozenset({"disease", "pest"})
+_SLOTS = ("crop", "subject")
+_END = "。？?！!；; "
 _REFERRING = re.compile(r"它|这种|这个|该病|该虫|此病|那种|那个|上面|前面|刚才")
-_CONTINUING = re.compile(r"^(那|那么|还|还有|另外|然后|接着|又|再|呢)|呢[？?]?$")
-_LONG_ENOUGH = 14  # characters; a longer question usually names its own subject
+_CONTINUING = re.compile(r"^(那|那么|还|还有|另外|然后|接着|又|再|呢|要是|如果|万一|假如|不然)|呢[？?]?$")
 
 
 def check_question(question: str, settings: AnswerSettings) -> str:
@@ -43,33 +43,28 @@ def understand(question: str, history: Sequence[Turn], lexicon: Lexicon, setting
 
 
 def _stand_alone(question: str, asked: Sequence[str], lexicon: Lexicon) -> str:
-    own = [e for e in lexicon.entities(question) if e.kind in SUBJECT_KINDS]
+    """Put the last question before one that leans on it, with the new one's crop or problem in place of the old."""
+    own = _subjects(question, lexicon)
     if not asked or not _depends(question, own):
         return question
-    kinds = {e.kind for e in own}
-    carried = _carried(asked, lexicon, kinds)
-    return f"{''.join(e.surface for e in carried)}：{question}" if carried else f"{asked[-1]}；{question}"
+    before = asked[-1].rstrip(_END)
+    named = _subjects(before, lexicon)
+    for slot, entity in own.items():
+        if slot in named and named[slot].surface in before:
+            before = before.replace(named[slot].surface, entity.surface)
+    earlier = {slot: e for turn in asked[:-1] for slot, e in _subjects(turn, lexicon).items()}
+    missing = [earlier[slot].surface for slot in _SLOTS if slot in earlier and slot not in named and slot not in own]
+    return f"{''.join(missing)}{before}；{question}"
 
 
-def _depends(question: str, own: Sequence[Entity]) -> bool:
-    if _REFERRING.search(question) or _CONTINUING.search(question):
-        return True
-    return not own and len(question) < _LONG_ENOUGH
+def _depends(question: str, own: Mapping[str, Entity]) -> bool:
+    return not own or bool(_REFERRING.search(question) or _CONTINUING.search(question))
 
 
-def _carried(asked: Sequence[str], lexicon: Lexicon, own_kinds: set[str]) -> list[Entity]:
-    """Return the latest crop and the latest other subject of the turns before, unless the question has its own."""
-    if "crop" in own_kinds and own_kinds & _PROBLEM_KINDS:
-        return []
-    chosen: dict[str, Entity] = {}
-    for turn in asked:  # later turns overwrite earlier ones
-        for entity in lexicon.entities(turn):
-            if entity.kind not in SUBJECT_KINDS:
-                continue
-            slot = "crop" if entity.kind in {"crop", "variety"} else "subject"
-            chosen[slot] = entity
-    if "crop" in own_kinds:
-        chosen.pop("crop", None)
-    if own_kinds - {"crop"}:
-        chosen.pop("subject", None)
-    return [chosen[slot] for slot in ("crop", "subject") if slot in chosen]
+def _subjects(text: str, lexicon: Lexicon) -> dict[str, Entity]:
+    """Return the last crop and the last other subject that a text names."""
+    found: dict[str, Entity] = {}
+    for entity in lexicon.entities(text):
+        if entity.kind in SUBJECT_KINDS:
+            found["crop" if entity.kind in {"crop", "variety"} else "subject"] = entity
+    return found

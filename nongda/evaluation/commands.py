@@ -22,7 +22,7 @@ from nongda.evaluation.report import FULL, MAIN, Report, compare, load_runs, sam
 from nongda.evaluation.runner import GoldScorer, Record, describe, gold_key, read_run, run
 from nongda.evaluation.values import Values
 from nongda.evaluation.variants import System, Variant, load_variants, share
-from nongda.models.rerank import LateInteraction
+from nongda.models.rerank import LateInteraction, TokenCache
 
 T = TypeVar("T")
 CORPUS, GOLD = ROOT / "assets" / "corpus", ROOT / "assets" / "gold"
@@ -166,7 +166,7 @@ def run_beirs(engine: Engine, folders: Sequence[Path], out: Path) -> None:
 def run_beir(engine: Engine, folder: Path, out: Path) -> None:
     """Measure retrieval on a public set and keep a record per query."""
     data = beir.load_beir(folder)
-    reranker = LateInteraction(engine.embedder, len(data.passages))  # queries meet the same passages again
+    reranker = LateInteraction(TokenCache(engine.embedder, len(data.passages)))  # queries meet the same passages again
     retriever = beir.BeirRetriever(data, engine.lexicon, engine.embedder, reranker, engine.settings.search)
     for _ in _bar(retriever.embed(), -(-len(data.passages) // beir.EMBED_AT_ONCE), f"{data.name} passages"):
         pass

@@ -23,7 +23,7 @@ from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
 from nongda.models.generate import LockedGenerator
 from nongda.models.manifest import load_manifest
-from nongda.models.rerank import LateInteraction, Reranker
+from nongda.models.rerank import LateInteraction, Reranker, TokenCache
 from nongda.records import AddEvent, Event, Turn
 from nongda.settings import Settings, override
 
@@ -100,6 +100,10 @@ class RememberingEmbedder:
         """Return one (tokens, dimension) array a text."""
         return self._embedder.token_vectors(texts, kind)
 
+    def token_spans(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[list[tuple[int, int]]]:
+        """Return the character offsets of the same tokens."""
+        return self._embedder.token_spans(texts, kind)
+
 
 def share(engine: Engine, generate: bool) -> Parts:
     """Load the models of an engine for the variants; without `generate` no language model.
@@ -114,8 +118,8 @@ def share(engine: Engine, generate: bool) -> Parts:
             raise UsageError("内存不够，装不下语言模型：请关闭其他程序，或用 --profile lite，或加 --no-generate")
         return Parts(engine.settings, models, generator)
     embedder = RememberingEmbedder(models.embedder)
-    late = LateInteraction(embedder, _CACHED_PASSAGES)
-    return Parts(engine.settings, Models(embedder, embedder, late), None)
+    tokens = TokenCache(embedder, _CACHED_PASSAGES)
+    return Parts(engine.settings, Models(embedder, embedder, LateInteraction(tokens), tokens), None)
 
 
 class System:
@@ -128,7 +132,7 @@ class System:
         self._corpus = corpus
         domain = parts.root / "assets" / "domain"
         self._lexicon = Lexicon.load(domain, variant.terms, variant.aliases)
-        models = Models(parts.models.embedder, self._splitter(), self._reranker())
+        models = Models(parts.models.embedder, self._splitter(), self._reranker(), parts.models.tokens)
         folder = work / f"knowledge-{self._knowledge_key()}"
         manifest = load_manifest(parts.root / "models" / "manifest.toml")
         self.engine = Engine(self.settings, Store(folder), manifest, self._lexicon, "lite", parts.root, models,

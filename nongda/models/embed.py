@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from nongda.errors import WeightsError
 from nongda.models.manifest import ModelOptions
@@ -82,6 +82,18 @@ class Embedder:
             pieces[window.text].append(rows[index])
         return [np.concatenate(parts) for parts in pieces]
 
+    def token_spans(self, texts: Sequence[str], kind: Kind) -> list[list[tuple[int, int]]]:
+        """Return per text the character offsets of the tokens that `token_vectors` gives, in the same order."""
+        prefix = self._prefix(kind)
+        encodings = self._tokenizer.encode_batch([prefix + encodable(text) for text in texts])
+        return [
+            [(max(0, a - len(prefix)), b - len(prefix)) for a, b in encoding.offsets[head:tail]]
+            for encoding in encodings for head, tail in [_body(encoding, len(prefix))]
+        ]
+
+    def _prefix(self, kind: Kind) -> str:
+        return self.options.query_prefix if kind == "query" else self.options.passage_prefix
+
     def count_tokens(self, text: str) -> int:
         """Count the tokens of the text itself, without prefix and special tokens."""
         return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
@@ -103,16 +115,12 @@ class Embedder:
 
     def _windows(self, texts: Sequence[str], kind: Kind) -> list[_Window]:
         """Cut each text into windows of equal length that hold the prefix and the special tokens."""
-        prefix = self.options.query_prefix if kind == "query" else self.options.passage_prefix
+        prefix = self._prefix(kind)
         encodings = self._tokenizer.encode_batch([prefix + encodable(text) for text in texts])
         windows = []
         for number, encoding in enumerate(encodings):
             ids = encoding.ids
-            tail = len(ids)
-            while tail and encoding.special_tokens_mask[tail - 1]:
-                tail -= 1
-            inside = (i for i in range(tail) if encoding.offsets[i][1] > len(prefix))
-            head = min(next(inside, tail), tail)
+            head, tail = _body(encoding, len(prefix))
             body, frame = ids[head:tail], head + len(ids) - tail
             count = max(1, math.ceil(len(body) / (self.options.max_tokens - frame)))
             size = math.ceil(len(body) / count)
@@ -121,6 +129,15 @@ class Embedder:
                 place = slice(head, head + len(part))
                 windows.append(_Window(number, [*ids[:head], *part, *ids[tail:]], place))
         return windows
+
+
+def _body(encoding: Encoding, prefix: int) -> tuple[int, int]:
+    """Return where the text's own tokens begin and end: after the prefix, before the closing special tokens."""
+    tail = len(encoding.ids)
+    while tail and encoding.special_tokens_mask[tail - 1]:
+        tail -= 1
+    inside = (i for i in range(tail) if encoding.offsets[i][1] > prefix)
+    return min(next(inside, tail), tail), tail
 
 
 def _normalised(rows: Vectors) -> Vectors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -36,6 +37,10 @@ class TokenEmbedder(Protocol):
         """Return one (tokens, dimension) float32 array a text, each row L2-normalised."""
         ...
 
+    def token_spans(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[list[tuple[int, int]]]:
+        """Return the character offsets of the same tokens."""
+        ...
+
 
 class Reranker(Protocol):
     """Scores passages against a question."""
@@ -47,20 +52,53 @@ class Reranker(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class PassageTokens:
+    """A passage's token vectors (tokens, dimension) float16, each L2-normalised, and where each stands in the text."""
+
+    vectors: npt.NDArray[np.float16]
+    spans: tuple[tuple[int, int], ...]
+
+
+class TokenCache:
+    """Token vectors of questions and passages; passages are kept, since ranking and selection both need them."""
+
+    def __init__(self, embedder: TokenEmbedder, size: int = CACHED_PASSAGES) -> None:
+        self.name = embedder.name
+        self._embedder = embedder
+        self._size = size
+        self._cache: OrderedDict[str, PassageTokens] = OrderedDict()
+
+    def questions(self, texts: Sequence[str]) -> list[Scores]:
+        """Return one (tokens, dimension) float32 array a question."""
+        return self._embedder.token_vectors(texts, "query")
+
+    def passages(self, texts: Sequence[str]) -> list[PassageTokens]:
+        """Return the tokens of each passage, from the cache where they are known."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._cache]
+        vectors = self._embedder.token_vectors(missing, "passage")
+        spans = self._embedder.token_spans(missing, "passage")
+        made = {text: PassageTokens(rows.astype(np.float16), tuple(places))
+                for text, rows, places in zip(missing, vectors, spans, strict=True)}
+        found = [made[text] if text in made else self._cache[text] for text in texts]
+        for text, tokens in zip(texts, found, strict=True):
+            self._cache[text] = tokens
+            self._cache.move_to_end(text)
+        while len(self._cache) > self._size:
+            self._cache.popitem(last=False)
+        return found
+
+
 class LateInteraction:
     """MaxSim over the embedder's token vectors (Khattab and Zaharia 2020, ColBERT), without any training.
 
     `passage_share` is the weight of the other direction: how well the passage's tokens find one in the question.
     """
 
-    def __init__(
-        self, embedder: TokenEmbedder, cache_size: int = CACHED_PASSAGES, passage_share: float = 0.0
-    ) -> None:
-        self.name = f"late-interaction ({embedder.name})"
-        self._embedder = embedder
-        self._cache_size = cache_size
+    def __init__(self, tokens: TokenCache, passage_share: float = 0.0) -> None:
+        self.name = f"late-interaction ({tokens.name})"
+        self._tokens = tokens
         self._passage_share = passage_share
-        self._cache: OrderedDict[str, npt.NDArray[np.float16]] = OrderedDict()
 
     def score(self, question: str, passages: Sequence[str]) -> Scores:
         """Return the mean over the question's tokens of the best cosine in each passage, (n,) float32.
@@ -68,28 +106,16 @@ class LateInteraction:
         With a `passage_share` the same mean over the passage's tokens is mixed in. A question or a passage
         without tokens scores 0.
         """
-        asked = self._embedder.token_vectors([question], "query")[0]
+        asked = self._tokens.questions([question])[0]
         scores = np.zeros(len(passages), np.float32)
         if not len(asked):
             return scores
-        for number, vectors in enumerate(self._vectors(passages)):
-            if len(vectors):
-                cosines = asked @ vectors.T.astype(np.float32)
+        for number, tokens in enumerate(self._tokens.passages(passages)):
+            if len(tokens.vectors):
+                cosines = asked @ tokens.vectors.T.astype(np.float32)
                 asked_found, passage_found = cosines.max(axis=1).mean(), cosines.max(axis=0).mean()
                 scores[number] = asked_found + self._passage_share * (passage_found - asked_found)
         return scores
-
-    def _vectors(self, passages: Sequence[str]) -> list[npt.NDArray[np.float16]]:
-        missing = [text for text in dict.fromkeys(passages) if text not in self._cache]
-        fresh = self._embedder.token_vectors(missing, "passage")
-        made = {text: rows.astype(np.float16) for text, rows in zip(missing, fresh, strict=True)}
-        found = [made[text] if text in made else self._cache[text] for text in passages]
-        for text, rows in zip(passages, found, strict=True):
-            self._cache[text] = rows
-            self._cache.move_to_end(text)
-        while len(self._cache) > self._cache_size:
-            self._cache.popitem(last=False)
-        return found
 
 
 class CrossEncoder:

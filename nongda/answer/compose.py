@@ -1,0 +1,88 @@
+"""Chosen evidence becomes the answer's text; its form follows what was asked. Every sentence is a verbatim quote, cited.
+
+fact        the value first where there is exactly one that fits, then the quote
+how-to      numbered steps
+comparison  a table of two columns
+yes/no      the verdict, then the quotes that prove it
+choice      the letter, then the quotes
+diagnosis   the name first, then signs and what to do
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nongda.answer.asked import Asked, Asking, Facet
+from nongda.answer.cite import marker
+from nongda.answer.evidence import ScoredEvidence, headed_text
+from nongda.answer.verify import quoted
+from nongda.language.lexicon import Lexicon
+
+_END = "。！？!?；;"
+_NAMED_FIRST = ("disease", "pest")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A piece of evidence that stands in the answer; `facet` is the place of what it answers."""
+
+    scored: ScoredEvidence
+    facet: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The next words of the answer and the evidence they quote."""
+
+    text: str
+    quotes: tuple[ScoredEvidence, ...] = ()
+
+
+def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lexicon: Lexicon, lead: str = "") -> Iterator[Piece]:
+    """Yield the answer's pieces; `lead` is a verdict or a letter with its words, decided before."""
+    if lead:
+        yield Piece(f"**{lead}**\n")
+    if asked.kind == "comparison" and asked.sides and _both_sides(chosen):
+        yield _table(asked, chosen)
+        return
+    if asked.kind == "how_to" and len(chosen) > 1:
+        for number, one in enumerate(chosen, start=1):
+            yield Piece(f"{number}. {cited(one.scored)}\n", (one.scored,))
+        return
+    facet = -1
+    for place, one in enumerate(chosen):
+        first = "" if lead or one.facet == facet else value_of(asked.facets[one.facet], one.scored, asking, lexicon)
+        new_line = "\n" if place and one.facet != facet else ""
+        facet = one.facet
+        yield Piece(f"{new_line}{f'**{first}**：' if first else ''}{cited(one.scored)}", (one.scored,))
+
+
+def cited(scored: ScoredEvidence) -> str:
+    """Return evidence as a sentence with its citation before the full stop."""
+    sentence = quoted(scored)
+    return f"{sentence[:-1]}{marker(scored.evidence.chunk_id)}{sentence[-1]}"
+
+
+def value_of(facet: Facet, scored: ScoredEvidence, asking: Asking, lexicon: Lexicon) -> str:
+    """Return the one quantity of the kind that was asked, as written; "" where there is none or more than one."""
+    text = headed_text(scored.evidence, scored.candidate)
+    found = asking.quantities(text, facet.values)
+    return found[0] if len(found) == 1 else ""
+
+
+def _both_sides(chosen: Sequence[Chosen]) -> bool:
+    return {one.facet for one in chosen} == {0, 1}
+
+
+def _table(asked: Asked, chosen: Sequence[Chosen]) -> Piece:
+    """A table of two columns: the two things compared, under each what the documents say of it."""
+    columns = [[_cell(one.scored) for one in chosen if one.facet == side] for side in (0, 1)]
+    length = max(map(len, columns))
+    rows = [[column[i] if i < len(column) else "" for column in columns] for i in range(length)]
+    lines = [f"| {asked.sides[0]} | {asked.sides[1]} |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows)]
+    return Piece("\n".join(lines) + "\n", tuple(one.scored for one in chosen))
+
+
+def _cell(scored: ScoredEvidence) -> str:
+    return cited(scored).replace("|", "｜")

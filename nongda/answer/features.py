@@ -1,0 +1,153 @@
+"""How well a sentence may answer a question, as numbers: what the selector learns its weights for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongda.answer.asked import Asked, Asking
+from nongda.answer.sentences import Names, Passage, Sentence
+from nongda.index.families import is_same_crop
+from nongda.language.lexicon import Lexicon
+from nongda.records import Candidate, Query
+
+Matrix = NDArray[np.float64]
+FEATURES = (
+    "late", "late_gap", "cosine", "cosine_gap", "best_in_passage", "neighbour", "words_near", "words_path",
+    "words_passage", "words_heading", "bm25_rank", "dense_rank", "rank", "rerank_gap", "document_share", "names_near",
+    "names_path", "other_problem", "same_crop", "amounts", "has_amount", "values", "any_value", "table", "length",
+    "first", "announces", "caution", "denies",
+)
+_NAMED = ("disease", "pest", "product", "variety", "pathogen")
+_NO_RANK = 60  # as far down as fusion looks
+_UNKNOWN = 0.5  # a feature that does not apply
+_FULL_LENGTH = 60  # characters
+_CAUTION = re.compile(r"标签|当地农业|示例资料|仅.{0,6}一处|只有一处|单一来源")
+_DENIES = re.compile(r"不要|不能|不宜|不应|禁止|切忌|避免|不可|不得|勿")
+_ANNOUNCES = re.compile(r"[：:？?]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A question, or one facet of it, as features see it; `vectors` are its token vectors (tokens, dimension)."""
+
+    query: Query
+    asked: Asked
+    text: str
+    tokens: frozenset[str]
+    vectors: NDArray[np.float32]
+    values: frozenset[str]
+
+
+def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence[Passage], lexicon: Lexicon, asking: Asking,
+             idf: Callable[[str], float]) -> Matrix:
+    """Return one row of FEATURES for each sentence of the passages, in order: (sentences, len(FEATURES))."""
+    owners = [(c, p, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences]
+    if not owners:
+        return np.zeros((0, len(FEATURES)))
+    late, cosine = _similarities(wanted.vectors, [s for _, _, s in owners])
+    nearness = late + cosine
+    best = _best_of_passage(owners, nearness)
+    rerank = {c.chunk.id: c.scores.get("rerank", c.score) for c in candidates}
+    documents = Counter(c.chunk.doc_id for c in candidates)
+    asked = _Names.of(wanted, lexicon, asking)
+    rows = []
+    for place, (candidate, passage, sentence) in enumerate(owners):
+        neighbours = [nearness[i] for i in (place - 1, place + 1) if 0 <= i < len(owners) and owners[i][0] is candidate]
+        share = _Share(wanted.tokens, idf)
+        rows.append([
+            late[place], late[place] - late.max(), cosine[place], cosine[place] - cosine.max(),
+            best[candidate.chunk.id], max(neighbours, default=0.0),
+            share(sentence.tokens), share(sentence.path_tokens), share(passage.tokens), share(sentence.heading),
+            1 / candidate.ranks.get("bm25", _NO_RANK), 1 / candidate.ranks.get("dense", _NO_RANK),
+            1 / (1 + candidates.index(candidate)), rerank[candidate.chunk.id] - max(rerank.values()),
+            documents[candidate.chunk.doc_id] / len(candidates),
+            *asked.features(sentence, passage, candidate), *_values(wanted, sentence, asked, asking), *_form(sentence, candidate),
+        ])
+    return np.array(rows)
+
+
+def _similarities(question: NDArray[np.float32], sentences: Sequence[Sentence]) -> tuple[Matrix, Matrix]:
+    """Return late interaction (mean over the question's tokens of the best cosine) and the cosine of the means."""
+    mean = _unit(question.mean(axis=0)) if len(question) else np.zeros(1)
+    late, cosine = np.zeros(len(sentences)), np.zeros(len(sentences))
+    for place, sentence in enumerate(sentences):
+        if len(question) and len(sentence.vectors):
+            vectors = sentence.vectors.astype(np.float32)
+            late[place] = (question @ vectors.T).max(axis=1).mean()
+            cosine[place] = mean @ _unit(vectors.mean(axis=0))
+    return late, cosine
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    unit: NDArray[np.float32] = vector / max(float(np.linalg.norm(vector)), 1e-9)
+    return unit
+
+
+def _best_of_passage(owners: Sequence[tuple[Candidate, Passage, Sentence]], nearness: Matrix) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for (candidate, _, _), near in zip(owners, nearness, strict=True):
+        best[candidate.chunk.id] = max(best.get(candidate.chunk.id, -math.inf), float(near))
+    return best
+
+
+class _Share:
+    """The share of a question's words that a text holds, each word by its rarity."""
+
+    def __init__(self, tokens: frozenset[str], idf: Callable[[str], float]) -> None:
+        self._weights = {token: idf(token) for token in tokens}
+        self._total = sum(self._weights.values()) or 1.0
+
+    def __call__(self, held: frozenset[str]) -> float:
+        return sum(weight for token, weight in self._weights.items() if token in held) / self._total
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What a question names: terms, crops, amounts."""
+
+    lexicon: Lexicon
+    given: frozenset[str]
+    named: Names
+    crops: frozenset[str]
+    amounts: frozenset[tuple[float, float, str]]
+
+    @classmethod
+    def of(cls, wanted: Wanted, lexicon: Lexicon, asking: Asking) -> _Names:
+        names = frozenset((e.kind, e.term) for e in wanted.query.entities)
+        amounts = frozenset((q.low, q.high, q.unit) for q in asking.units_of(wanted.query.standalone) if q.unit)
+        return cls(lexicon, frozenset(term for _, term in names), frozenset(n for n in names if n[0] in _NAMED),
+                   frozenset(term for kind, term in names if kind == "crop"), amounts)
+
+    def features(self, sentence: Sentence, passage: Passage, candidate: Candidate) -> list[float]:
+        forms = [self.lexicon.canonical(term) for _, term in self.named]
+        near = self.lexicon.canonical(sentence.near) if forms else ""
+        held = [sum(form in text for form in forms) / len(forms) if forms else _UNKNOWN
+                for text in (near, candidate.chunk.search_text)]
+        problems = {n for n in self.named if n[0] in ("disease", "pest")}
+        other = bool(sentence.problems and problems and not sentence.problems & problems)
+        crops = {term for kind, term in passage.title if kind == "crop"}
+        same = any(is_same_crop(a, b) for a in self.crops for b in crops) if self.crops and crops else _UNKNOWN
+        amounts = len(self.amounts & sentence.amounts) / len(self.amounts) if self.amounts else _UNKNOWN
+        return [*held, float(other), float(same), amounts, float(bool(sentence.amounts))]
+
+
+def _values(wanted: Wanted, sentence: Sentence, asked: _Names, asking: Asking) -> list[float]:
+    units = frozenset(unit for _, _, unit in sentence.amounts)
+    names = frozenset(kind for kind, term in sentence.names if term not in asked.given)
+    held = asking.held(sentence.text, wanted.values, units, names)
+    return [len(held) / len(wanted.values) if wanted.values else _UNKNOWN, float(bool(held))]
+
+
+def _form(sentence: Sentence, candidate: Candidate) -> list[float]:
+    text = sentence.evidence.text
+    return [
+        float(candidate.chunk.kind == "table"), min(2.0, len(text) / _FULL_LENGTH), float(sentence.evidence.start == 0),
+        float(bool(_ANNOUNCES.search(text))), float(bool(_CAUTION.search(text))), float(bool(_DENIES.search(text))),
+    ]
