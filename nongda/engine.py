@@ -6,21 +6,24 @@ import logging
 import tempfile
 import threading
 import time
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from nongda.answer.answerer import Answerer
+from nongda.answer.answerer import Answerer, Parts
+from nongda.answer.domain import Domain
+from nongda.answer.look import Looked
 from nongda.answer.retrieve import Indexes, Mode, QueryEmbedder, retrieve
-from nongda.answer.select import relevance, relevant
+from nongda.answer.select import select
+from nongda.answer.sentences import Passages
 from nongda.answer.understand import understand
-from nongda.errors import NongDaError, SettingsError, WeightsError
+from nongda.errors import NongDaError, WeightsError
 from nongda.index.ingest import Ingester, PassageEmbedder, check_writer, read_id_map, rebuild
 from nongda.index.lexical import LexicalIndex
 from nongda.index.store import Store
+from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
 from nongda.language.lexicon import Lexicon
 from nongda.models.embed import Embedder
@@ -70,6 +73,7 @@ class Engine:
         self._generator = generator
         self._generator_loaded = models is not None  # who brings the models brings all of them
         self._indexes: Indexes | None = None
+        self._answering: Answerer | None = None
 
     @classmethod
     def open(cls, settings: Settings, data_dir: Path, profile: str = "auto", root: Path = ROOT) -> Engine:
@@ -163,6 +167,7 @@ class Engine:
             if self._indexes is None or self._indexes.revision != revision:
                 check_writer(self._store, models.embedder)
                 search = self.settings.search
+                documents = self._store.documents()
                 keys, ids, vectors = self._store.vectors(models.embedder.dimension)
                 folder = None if self._store.read_only else self._store.folder
                 self._indexes = Indexes(
@@ -170,19 +175,34 @@ class Engine:
                     LexicalIndex(self._store.tokens(), search.bm25_k1, search.bm25_b),
                     VectorIndex(folder, ids, keys, vectors, search.exact_below, search.hnsw_m,
                                 search.hnsw_ef_construction),
-                    {d.id: d for d in self._store.documents()},
+                    {d.id: d for d in documents},
                     self._store.chunk,
+                    Subjects.of([c for d in documents for c in self._store.chunks_of(d.id)], documents, self._lexicon),
                 )
             return self._indexes
 
     # questions
 
     def ask(self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None) -> Iterator[Event]:
-        """Answer one question: stages as they end, checked sentences, last the Answer."""
-        models = self._load_models()
-        answerer = Answerer(self._lexicon, models.embedder, models.reranker, self._load_generator(), self.settings,
-                            self._prompt("answer"))
-        yield from answerer.answer(question, history, self._current_indexes(), stop or threading.Event())
+        """Answer one question: stages as they end, checked words, last the Answer."""
+        yield from self._answerer().answer(question, history, self._current_indexes(), stop or threading.Event())
+
+    def look(self, question: str, history: Sequence[Turn] = ()) -> Looked:
+        """Return the sentences that may answer a question, with their features, without an answer."""
+        query = understand(question, history, self._lexicon, self.settings.answer)
+        models, indexes = self._load_models(), self._current_indexes()
+        *_, last = retrieve(query, indexes, models.embedder, models.reranker, self.settings.search)
+        return self._answerer().look(query, last.candidates, indexes)
+
+    def _answerer(self) -> Answerer:
+        models, generator = self._load_models(), self._load_generator()
+        with self._loading:
+            if self._answering is None:
+                domain = Domain.load(self._root / "assets" / "domain", self._lexicon)
+                passages = Passages(models.tokens, self._lexicon, domain.asking)
+                self._answering = Answerer(Parts(domain, models.embedder, models.tokens, passages, models.reranker,
+                                                 generator, self.settings))
+            return self._answering
 
     def search(self, question: str, mode: Mode = "hybrid", rerank: bool = True, k: int = 5) -> SearchResult:
         """Rank passages for a question, without an answer."""
@@ -197,19 +217,9 @@ class Engine:
             found = stage.candidates or found
         return SearchResult(found, timings)
 
-    def nearest(self, question: str) -> float:
-        """Return the relevance of the nearest passage on the question's subject, 0 when there is none."""
-        query = understand(question, (), self._lexicon, self.settings.answer)
-        found = self.search(question, k=self.settings.search.keep).candidates
-        about = relevant(query, found, self._lexicon, 0.0)
-        return max((relevance(query, c, self._lexicon) for c in about), default=0.0)
-
-    def _prompt(self, name: str) -> str:
-        path = self._root / "assets" / "domain" / "prompts.toml"
-        try:
-            return str(tomllib.loads(path.read_text(encoding="utf-8"))[name])
-        except (OSError, ValueError, KeyError) as error:
-            raise SettingsError(f"提示词文件 {path} 无法读取（{error}）：请恢复该文件") from error
+    def answerable(self, question: str, history: Sequence[Turn] = ()) -> float:
+        """Return how surely the passages answer a question: the gate's score, 0 where the gate opens."""
+        return select(self.look(question, history).described, self._answerer().selector).gate
 
     # documents
 

@@ -16,8 +16,9 @@ from nongda.errors import SettingsError
 _LEAST = {
     "chunk.max_length": 1, "chunk.max_sentence": 1, "chunk.window": 1, "search.candidates": 1, "search.keep": 1,
     "search.hnsw_m": 2, "search.hnsw_ef_construction": 1, "answer.context": 1, "answer.max_tokens": 1,
-    "answer.max_question": 1, "gpu_layers": -1,  # -1: all layers
+    "answer.max_question": 1, "answer.gate": -1000, "gpu_layers": -1,  # -1: all layers
 }
+_WORDS = {"answer.style": ("quote", "write")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class SearchSettings:
     bm25_weight: float = 1.0
     dense_weight: float = 1.0
     candidates: int = 20
-    keep: int = 5
+    keep: int = 12
     exact_below: int = 2000  # vectors; under this the exact search costs a millisecond
     hnsw_m: int = 32
     hnsw_ef_construction: int = 128
@@ -69,8 +70,9 @@ class AnswerSettings:
     history_turns: int = 8
     history_characters: int = 800
     cite_threshold: float = 0.708
-    relevance_cut: float = 0.885
+    gate: float = 0.0  # least score at which a question counts as answerable; -1000: never refuse for likeness
     max_question: int = 2000  # characters
+    style: str = "quote"  # "write": the model's own sentences, each checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +123,17 @@ def _build(cls: type[Any], data: dict[str, Any], path: str, prefix: str) -> Any:
             if not isinstance(value, dict):
                 raise SettingsError(f"设置文件 {path} 的“{name}”应是一个小节，写成 [{name}]")
             values[key] = _build(type(default), value, path, name + ".")
+        elif isinstance(default, str):
+            values[key] = _word(value, path, name)
         else:
             values[key] = _number(value, default, path, name)
     return cls(**values)
+
+
+def _word(value: object, path: str, name: str) -> str:
+    if not isinstance(value, str) or value not in _WORDS[name]:
+        raise SettingsError(f"设置文件 {path} 的“{name}”应是 {'、'.join(_WORDS[name])} 之一，现在是 {value!r}")
+    return value
 
 
 def _number(value: object, default: int | float, path: str, name: str) -> int | float:

@@ -1,38 +1,44 @@
 """One question becomes one cited answer. Start reading at `Answerer.answer`.
 
-The reader never sees a sentence before it has been checked: the stream's unit is the sentence.
+The reader sees the document's own words, a checked sentence, a figure computed from one, a question back, or a refusal.
 """
 
 from __future__ import annotations
 
-import re
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Protocol
 
-from nongda.answer.cite import marker, references, resolve, supports
+from nongda.answer.calculate import calculate, calculation_asked
+from nongda.answer.cite import marker, resolve
+from nongda.answer.clarify import clarification
+from nongda.answer.clock import Clock
+from nongda.answer.compose import Piece, cited, compose
 from nongda.answer.compress import compress, score_evidence
-from nongda.answer.evidence import ScoredEvidence
-from nongda.answer.prompt import NO_ANSWER, build_messages
+from nongda.answer.decide import Judge, chosen_option, verdict
+from nongda.answer.domain import Domain
+from nongda.answer.evidence import ScoredEvidence, with_heading
+from nongda.answer.look import Looked, look
+from nongda.answer.notes import notes_for, without_recipes
+from nongda.answer.options import Option, parse_options
+from nongda.answer.polarity import verdict_words
+from nongda.answer.refuse import missing_subject, refusal_text
 from nongda.answer.retrieve import Indexes, QueryEmbedder, retrieve
-from nongda.answer.select import UNFINISHED, best_quotes, relevant
+from nongda.answer.select import Selection, Selector, select
+from nongda.answer.sentences import Passages
+from nongda.answer.trust import trusted
 from nongda.answer.understand import understand
-from nongda.answer.verify import LIST_MARK, grounded, quoted, unsupported
-from nongda.language.lexicon import Lexicon
-from nongda.language.text import has_words, sentence_spans
-from nongda.models.generate import Generator
-from nongda.models.rerank import Reranker
-from nongda.records import Answer, Candidate, Citation, Delta, Event, Evidence, Query, Stage, Turn
+from nongda.answer.written import Writer
+from nongda.models.generate import LockedGenerator
+from nongda.models.rerank import Reranker, TokenCache
+from nongda.records import Answer, AnswerKind, Candidate, Delta, Event, Note, Query, Stage, Turn
 from nongda.settings import Settings
 
-_EVIDENCE_CHARACTERS = 700  # about 450 tokens: 4 to 5 s of reading for 1.5B parameters on two cores
-_QUOTES = 3  # three sentences hold every asked value in half of the measured questions
-_MOST_SENTENCES = 6  # a small model that writes more has left the evidence
-_REPEATS = 2  # a small model that repeats itself twice has nothing more to say
-_PREAMBLE = re.compile(r"^(?:根据|依据|按照)(?:以上|上述|所给|提供的|给出的)*资料[，,：:]?\s*")
-_ID_LIKE = re.compile(r"\[[^\]\n]{0,40}\]|（资料\d*）|\*\*")
+_WRITTEN_FROM = 700  # characters of evidence: about 450 tokens, 4 to 5 s of reading for 1.5B parameters on two cores
+_SHOWN = 5  # passages beside the cited ones
+_FIGURES = 8  # best sentences among which a figure to compute with is looked for
 
 
 class NamedEmbedder(QueryEmbedder, Protocol):
@@ -41,209 +47,191 @@ class NamedEmbedder(QueryEmbedder, Protocol):
     name: str
 
 
+@dataclass(frozen=True)
+class Parts:
+    """What an answerer works with; `generator` None means: in the documents' own words, without a model."""
+
+    domain: Domain
+    embedder: NamedEmbedder
+    tokens: TokenCache
+    passages: Passages
+    reranker: Reranker | None
+    generator: LockedGenerator | None
+    settings: Settings
+
+
 @dataclass
 class _Draft:
-    """What has been written so far."""
+    """What has been said so far."""
 
-    sentences: list[str] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    citations: dict[tuple[str, str], Citation] = field(default_factory=dict)
-    unsupported: list[str] = field(default_factory=list)  # harmless, but nothing to cite
+    text: str = ""
+    quotes: list[ScoredEvidence] = field(default_factory=list)
+    kind: AnswerKind = "quoted"
+    notes: list[Note] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    repeats: int = 0
-    refused: bool = False
+    choices: tuple[str, ...] = ()
 
 
 class Answerer:
-    """Answers questions over one set of models; keeps no state between questions."""
+    """Answers questions over one set of models; keeps no state between questions but what it knows of passages."""
 
-    def __init__(self, lexicon: Lexicon, embedder: NamedEmbedder, reranker: Reranker | None,
-                 generator: Generator | None, settings: Settings, system_prompt: str) -> None:
-        self._lexicon = lexicon
-        self._embedder = embedder
-        self._reranker = reranker
-        self._generator = generator
-        self._settings = settings
-        self._system_prompt = system_prompt.strip()
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._domain = parts.domain
 
-    def answer(self, question: str, history: Sequence[Turn], indexes: Indexes,
-               stop: threading.Event) -> Iterator[Event]:
-        """Yield stages as they end, checked sentences, and last the answer.
+    def answer(self, question: str, history: Sequence[Turn], indexes: Indexes, stop: threading.Event) -> Iterator[Event]:
+        """Yield stages as they end, checked words, and last the answer.
 
         Raises UsageError for a question without words or too long, GenerationError when the model fails.
         """
-        clock = _Clock()
-        query = understand(question, history, self._lexicon, self._settings.answer)
+        clock, draft = Clock(), _Draft()
+        query = understand(question, history, self._domain.lexicon, self._parts.settings.answer)
         yield clock.stage("understand")
         found: tuple[Candidate, ...] = ()
-        for stage in retrieve(query, indexes, self._embedder, self._reranker, self._settings.search):
-            found = stage.candidates or found
-            yield clock.record(stage)
-        usable = relevant(query, found, self._lexicon, self._settings.answer.relevance_cut)
-        draft = _Draft()
-        scored = score_evidence(query, usable, self._embedder, self._lexicon)
-        yield clock.stage("select")
-        if scored:
-            for text in self._sentences(query, history, scored, draft, clock, stop):
-                draft.sentences.append(text)
+        if not self._ask_back(query, indexes, draft):
+            for stage in retrieve(query, indexes, self._parts.embedder, self._parts.reranker, self._parts.settings.search):
+                found = stage.candidates or found
+                yield shown_stage(clock.record(stage))
+            looked = self.look(query, found, indexes)
+            chosen = select(looked.described, self._domain.selector)
+            yield clock.stage("select")
+            for text in self._said(query, history, looked, chosen, indexes, draft, clock, stop):
+                draft.text += text
                 yield Delta(text)
-        yield from self._close(draft, usable if scored else [], stop)
-        yield self._finished(query, draft, usable if scored else found, clock, stop)
+        else:
+            yield Delta(draft.text)
+        yield self._finished(query, draft, found, clock, stop)
 
-    def _sentences(self, query: Query, history: Sequence[Turn], scored: Sequence[ScoredEvidence], draft: _Draft,
-                   clock: _Clock, stop: threading.Event) -> Iterator[str]:
-        """Yield checked, cited sentences: written by the model where there is one, else quoted."""
-        evidence = compress(scored, _EVIDENCE_CHARACTERS)
-        if self._generator is not None:
-            for sentence in self._written(query, history, evidence, clock, stop):
-                text = self._checked(sentence, query, evidence, draft)
-                if text:
-                    yield text
-                if draft.repeats >= _REPEATS or len(draft.seen) >= _MOST_SENTENCES:
-                    break
-            clock.stage("generate")
-        if stop.is_set():
+    @property
+    def selector(self) -> Selector:
+        """The learned weights in use."""
+        return self._domain.selector
+
+    def look(self, query: Query, found: Sequence[Candidate], indexes: Indexes) -> Looked:
+        """Describe the sentences that may answer the query."""
+        return look(query, found, indexes, self._parts.passages, self._parts.tokens, self._domain)
+
+    def _ask_back(self, query: Query, indexes: Indexes, draft: _Draft) -> bool:
+        """Ask which of several things an ambiguous name means, where the documents differ on them."""
+        asked = clarification(query, indexes.subjects, self._domain.lexicon)
+        if asked is None:
+            return False
+        draft.kind, draft.text, draft.choices = "question", asked.text, asked.choices
+        return True
+
+    def _said(self, query: Query, history: Sequence[Turn], looked: Looked, selection: Selection, indexes: Indexes,
+              draft: _Draft, clock: Clock, stop: threading.Event) -> Iterator[str]:
+        """Yield the answer's words: a refusal, or cited ones."""
+        missing = missing_subject(query, indexes.subjects, self._domain.lexicon)
+        if missing or selection.gate < self._parts.settings.answer.gate or not selection.chosen:
+            draft.kind = "refused"
+            draft.notes = self._domain.law.notes(query.standalone, {e.term for e in query.entities if e.kind == "crop"})
+            yield refusal_text(query, missing, looked.candidates, indexes.subjects)
             return
-        if self._generator is not None and not draft.sentences:
-            draft.warnings.append("模型没有写出能核对的回答，以下是最相近的资料原文")
-        yield from self._completed(scored, draft)
-        if not draft.sentences:
-            yield from draft.unsupported
+        quotes = [one.scored for one in selection.chosen]
+        draft.notes = notes_for(query, quotes, selection.ranked, indexes, self._domain)
+        allowed = without_recipes(quotes, query, self._domain)
+        selection = replace(selection, chosen=tuple(one for one in selection.chosen if one.scored in allowed))
+        if not allowed:
+            draft.kind = "refused"
+            yield next((note.text for note in draft.notes if note.kind == "law"), "") + "资料里的用法已不再适用，不予显示。"
+            return
+        if self._parts.settings.answer.style == "write" and self._parts.generator is not None:
+            yield from self._written(query, history, allowed, draft, clock, stop)
+        if not stop.is_set():
+            yield from self._quoted(query, looked, selection, draft, clock, stop)
 
-    def _completed(self, scored: Sequence[ScoredEvidence], draft: _Draft) -> Iterator[str]:
-        """Yield the document's own words around what was written, or the best ones: small models say half of it."""
-        written = bool(draft.sentences)
-        cited = next((chunk_id for chunk_id, _ in draft.citations), "")
-        for quote in best_quotes(scored, _QUOTES, cited):
-            text = self._quote(quote, draft)
-            if text:
-                yield ("\n\n资料原文：" if written else "") + text
-                written = False
+    def _quoted(self, query: Query, looked: Looked, selection: Selection, draft: _Draft, clock: Clock,
+                stop: threading.Event) -> Iterator[str]:
+        """Yield the chosen sentences in the form the question asks for; after written ones only what these left out."""
+        known = [(s.evidence.chunk_id, s.evidence.start) for s in draft.quotes]
+        left = [one for one in selection.chosen if (one.scored.evidence.chunk_id, one.scored.evidence.start) not in known]
+        if draft.text and left:
+            yield "\n\n资料原文："
+        lead = "" if draft.text else (yield from self._computed(query, selection, draft))
+        if not draft.text and not lead:
+            lead = self._decided(query, looked, selection, stop)
+            clock.stage("decide")
+        for piece in compose(looked.asked, left, self._domain.asking, lead):
+            draft.quotes += piece.quotes
+            yield piece.text
 
-    def _written(self, query: Query, history: Sequence[Turn], evidence: Sequence[ScoredEvidence], clock: _Clock,
+    def _computed(self, query: Query, selection: Selection, draft: _Draft) -> Generator[str, None, str]:
+        """Yield a figure computed from the first sentence that has one which fits, with its formula."""
+        units = self._domain.lexicon.units
+        task = calculation_asked(query.original, units)
+        if task is None:
+            return ""
+        own = calculate(task, task.question, units)
+        sources = [one.scored for one in selection.chosen]
+        sources += [s for s in selection.ranked[:_FIGURES] if s not in sources]
+        computed = ((calculate(task, with_heading(s.evidence, s.candidate), units), s) for s in sources)
+        result, source = (own, None) if own else next(((c, s) for c, s in computed if c), (None, None))
+        if result is None:
+            return ""
+        draft.kind = "computed"
+        if result.note:
+            draft.notes.append(Note("arithmetic", result.note))
+        piece = Piece(f"**{result.result}**。算式：{result.formula}。\n")
+        yield piece.text
+        if source is not None and source not in [one.scored for one in selection.chosen]:
+            draft.quotes.append(source)
+            yield "依据：" + cited(source) + "\n"
+        return result.result
+
+    def _decided(self, query: Query, looked: Looked, selection: Selection, stop: threading.Event) -> str:
+        """Return the verdict of a yes/no question or the letter of a choice, "" where nothing can be decided."""
+        domain, generator = self._domain, self._parts.generator
+        judge = Judge(generator, domain.prompts, stop) if generator is not None else None
+        texts = [with_heading(one.scored.evidence, one.scored.candidate) for one in selection.chosen]
+        stem, options = parse_options(query.original)
+        if options:
+            option: Option | None = chosen_option(stem, options, texts, domain.lexicon, domain.units, judge)
+            return f"{option.letter}. {option.text}" if option else ""
+        if looked.asked.kind != "yes_no":
+            return ""
+        found = verdict(query.original, texts, domain.lexicon, domain.units, judge)
+        return "" if found.reply == "unclear" else verdict_words(query.original, found.reply)
+
+    def _written(self, query: Query, history: Sequence[Turn], quotes: Sequence[ScoredEvidence], draft: _Draft, clock: Clock,
                  stop: threading.Event) -> Iterator[str]:
-        """Yield the model's sentences as they are finished."""
-        generator, answer = self._generator, self._settings.answer
+        """Yield the model's sentences, each held against one piece of evidence; what fails is quoted or dropped."""
+        generator, settings = self._parts.generator, self._parts.settings.answer
         if generator is None:
             return
-        messages = build_messages(self._system_prompt, query, evidence, history, answer, generator.count_tokens)
-        buffer = ""
-        for piece in generator.generate(messages, answer.max_tokens, answer.temperature, stop):
-            clock.first_token()
-            buffer += piece
-            spans = sentence_spans(buffer)
-            for start, end in spans[:-1]:
-                yield buffer[start:end]
-            if len(spans) > 1:
-                buffer = buffer[spans[-1][0] :]
-        if not stop.is_set() and has_words(buffer):
-            yield buffer.strip()
+        passages = list({s.candidate.chunk.id: s.candidate for s in quotes}.values())
+        scored = score_evidence(query, passages, self._parts.embedder, self._domain.lexicon)
+        allowed = without_recipes(scored, query, self._domain)
+        writer = Writer(self._domain.lexicon, self._parts.embedder, generator, settings, self._domain.writing, self._domain.units)
+        for sentence in writer.write(query, history, compress(allowed, _WRITTEN_FROM), stop, clock.first_token):
+            draft.kind = "checked"
+            draft.quotes.append(sentence.scored)
+            if sentence.reason:
+                draft.notes.append(Note("checked", sentence.reason))
+            end = sentence.text[-1] if sentence.text[-1] in "。！？!?；;" else ""
+            yield f"{sentence.text.removesuffix(end)}{marker(sentence.scored.evidence.chunk_id)}{end or '。'}"
+        draft.warnings += writer.warnings
+        clock.stage("generate")
 
-    def _checked(self, sentence: str, query: Query, evidence: Sequence[ScoredEvidence], draft: _Draft) -> str:
-        """Return the sentence cited, or the quote that replaces it, or nothing."""
-        sentence = _PREAMBLE.sub("", _ID_LIKE.sub("", LIST_MARK.sub("", sentence))).strip()
-        key = "".join(sentence.split())
-        if NO_ANSWER[-7:] in sentence:  # whether to refuse was decided before: small models refuse at random
-            draft.repeats = _REPEATS
-            return ""
-        if not has_words(sentence) or sentence.endswith(UNFINISHED) or key in draft.seen:
-            draft.repeats += key in draft.seen
-            return ""
-        draft.seen.add(key)
-        tokens = frozenset(self._lexicon.tokens(sentence))
-        vector = self._embedder.embed_queries([self._lexicon.canonical(sentence)])[0]
-        threshold = self._settings.answer.cite_threshold
-        near = [s.scored for s in supports(tokens, vector, evidence) if s.score >= threshold]
-        for scored in near:
-            if grounded(tokens, scored, query) and not unsupported(sentence, scored, self._lexicon):
-                return self._cited(sentence, scored, draft)
-        if near and (wrong := unsupported(sentence, near[0], self._lexicon)):
-            draft.warnings.append(f"“{'、'.join(dict.fromkeys(wrong))}”在资料原文中核对不上，该句已换成原文")
-            return self._quote(near[0], draft)
-        self._set_aside(sentence, draft)
-        return ""
-
-    def _set_aside(self, sentence: str, draft: _Draft) -> None:
-        """Keep a sentence nothing supports for an answer without any citation, if it claims nothing to go wrong."""
-        if self._lexicon.units.quantities(sentence) or self._lexicon.entities(sentence):
-            draft.warnings.append("有的句子没有资料支持，已删去")
-        else:
-            draft.unsupported.append(sentence)
-
-    def _cited(self, sentence: str, scored: ScoredEvidence, draft: _Draft) -> str:
-        citation = resolve(scored.evidence, scored.candidate)
-        draft.citations.setdefault((citation.id, citation.quote), citation)
-        end = sentence[-1] if sentence[-1] in "。！？!?；;" else ""
-        return f"{sentence[: len(sentence) - len(end)]}{marker(citation.id)}{end or '。'}"
-
-    def _quote(self, scored: ScoredEvidence, draft: _Draft) -> str:
-        citation = resolve(scored.evidence, scored.candidate)
-        if (citation.id, citation.quote) in draft.citations:
-            return ""
-        return self._cited(quoted(scored), scored, draft)
-
-    def _close(self, draft: _Draft, usable: Sequence[Candidate], stop: threading.Event) -> Iterator[Delta]:
-        """Yield what ends the text: the refusal, or the references when no sentence could be cited."""
-        if stop.is_set():
-            return
-        if not draft.sentences:
-            draft.refused = True
-            draft.sentences = [NO_ANSWER]
-            yield Delta(NO_ANSWER)
-        elif not draft.citations:
-            line = "\n\n" + references(usable)
-            draft.sentences.append(line)
-            for candidate in usable:
-                whole = whole_passage(candidate)
-                draft.citations[(whole.id, whole.quote)] = whole
-            yield Delta(line)
-
-    def _finished(self, query: Query, draft: _Draft, found: Sequence[Candidate], clock: _Clock,
-                  stop: threading.Event) -> Answer:
+    def _finished(self, query: Query, draft: _Draft, found: Sequence[Candidate], clock: Clock, stop: threading.Event) -> Answer:
+        parts, today = self._parts, date.today()
+        citations = {(s.evidence.chunk_id, s.evidence.start): trusted(
+            resolve(s.evidence, s.candidate), query, s.candidate, today, self._domain.lexicon, self._domain.fitting)
+            for s in draft.quotes}
+        cited_ids = {chunk_id for chunk_id, _ in citations}
+        shown = [c for place, c in enumerate(found) if place < _SHOWN or c.chunk.id in cited_ids]
         models = {
-            "generator": self._generator.name if self._generator else "",
-            "embedder": self._embedder.name,
-            "reranker": self._reranker.name if self._reranker else "",
+            "generator": parts.generator.name if parts.generator else "", "embedder": parts.embedder.name,
+            "reranker": parts.reranker.name if parts.reranker else "",
         }
         return Answer(
-            question=query.original, standalone=query.standalone, text="".join(draft.sentences),
-            refused=draft.refused, citations=tuple(draft.citations.values()), evidence=tuple(found),
-            warnings=tuple(dict.fromkeys(draft.warnings)), timings=clock.finish(), models=models,
-            stopped=stop.is_set(),
+            question=query.original, standalone=query.standalone, text=draft.text, refused=draft.kind == "refused",
+            citations=tuple(citations.values()), evidence=tuple(shown), warnings=tuple(dict.fromkeys(draft.warnings)),
+            timings=clock.finish(), models=models, stopped=stop.is_set(), kind=draft.kind, notes=tuple(draft.notes),
+            choices=draft.choices,
         )
 
 
-def whole_passage(candidate: Candidate) -> Citation:
-    """Return the whole passage as a citation, for an answer whose sentences could not be cited."""
-    text = candidate.chunk.text
-    return resolve(Evidence(candidate.chunk.id, text, 0, len(text)), candidate)
-
-
-class _Clock:
-    """Seconds per stage, from one start."""
-
-    def __init__(self) -> None:
-        self._start = self._last = time.perf_counter()
-        self._timings: dict[str, float] = {}
-
-    def stage(self, name: str) -> Stage:
-        now = time.perf_counter()
-        seconds, self._last = now - self._last, now
-        return self._keep(Stage(name, seconds))
-
-    def record(self, stage: Stage) -> Stage:
-        self._last = time.perf_counter()
-        return self._keep(stage)
-
-    def _keep(self, stage: Stage) -> Stage:
-        self._timings[stage.name] = stage.seconds
-        return stage
-
-    def first_token(self) -> None:
-        if "first_token" not in self._timings:
-            self._timings["first_token"] = time.perf_counter() - self._start
-
-    def finish(self) -> Mapping[str, float]:
-        names = ("understand", "bm25", "dense", "fuse", "rerank", "select", "first_token", "generate")
-        timings = {name: self._timings.get(name, 0.0) for name in names}
-        return {name: round(s, 4) for name, s in {**timings, "total": time.perf_counter() - self._start}.items()}
+def shown_stage(stage: Stage, keep: int = _SHOWN) -> Stage:
+    """Return a stage with as many candidates as a page shows."""
+    return replace(stage, candidates=stage.candidates[:keep])

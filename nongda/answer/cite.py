@@ -43,3 +43,9 @@ def resolve(evidence: Evidence, candidate: Candidate) -> Citation:
     """Return what a citation shows: the document, the place in it, the words."""
     document, chunk = candidate.document, candidate.chunk
     return Citation(chunk.id, document.meta.title, document.source, chunk.page, chunk.heading, evidence.text)
+
+
+def whole_passage(candidate: Candidate) -> Citation:
+    """Return a whole passage as a citation."""
+    text = candidate.chunk.text
+    return resolve(Evidence(candidate.chunk.id, text, 0, len(text)), candidate)

@@ -16,19 +16,8 @@ from dataclasses import dataclass
 from nongda.answer.asked import Asked, Asking, Facet
 from nongda.answer.cite import marker
 from nongda.answer.evidence import ScoredEvidence, headed_text
+from nongda.answer.select import Chosen
 from nongda.answer.verify import quoted
-from nongda.language.lexicon import Lexicon
-
-_END = "。！？!?；;"
-_NAMED_FIRST = ("disease", "pest")
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A piece of evidence that stands in the answer; `facet` is the place of what it answers."""
-
-    scored: ScoredEvidence
-    facet: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +28,7 @@ class Piece:
     quotes: tuple[ScoredEvidence, ...] = ()
 
 
-def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lexicon: Lexicon, lead: str = "") -> Iterator[Piece]:
+def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = "") -> Iterator[Piece]:
     """Yield the answer's pieces; `lead` is a verdict or a letter with its words, decided before."""
     if lead:
         yield Piece(f"**{lead}**\n")
@@ -52,7 +41,7 @@ def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lexicon: Lex
         return
     facet = -1
     for place, one in enumerate(chosen):
-        first = "" if lead or one.facet == facet else value_of(asked.facets[one.facet], one.scored, asking, lexicon)
+        first = "" if lead or one.facet == facet else value_of(asked.facets[one.facet], one.scored, asking)
         new_line = "\n" if place and one.facet != facet else ""
         facet = one.facet
         yield Piece(f"{new_line}{f'**{first}**：' if first else ''}{cited(one.scored)}", (one.scored,))
@@ -64,7 +53,7 @@ def cited(scored: ScoredEvidence) -> str:
     return f"{sentence[:-1]}{marker(scored.evidence.chunk_id)}{sentence[-1]}"
 
 
-def value_of(facet: Facet, scored: ScoredEvidence, asking: Asking, lexicon: Lexicon) -> str:
+def value_of(facet: Facet, scored: ScoredEvidence, asking: Asking) -> str:
     """Return the one quantity of the kind that was asked, as written; "" where there is none or more than one."""
     text = headed_text(scored.evidence, scored.candidate)
     found = asking.quantities(text, facet.values)

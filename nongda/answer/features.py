@@ -19,7 +19,7 @@ from nongda.records import Candidate, Query
 
 Matrix = NDArray[np.float64]
 FEATURES = (
-    "late", "late_gap", "cosine", "cosine_gap", "best_in_passage", "neighbour", "words_near", "words_path",
+    "late", "late_gap", "late_inside", "inside_gap", "cosine", "cosine_gap", "best_in_passage", "neighbour", "words_near", "words_path",
     "words_passage", "words_heading", "bm25_rank", "dense_rank", "rank", "rerank_gap", "document_share", "names_near",
     "names_path", "other_problem", "same_crop", "amounts", "has_amount", "values", "any_value", "table", "length",
     "first", "announces", "caution", "denies",
@@ -51,7 +51,8 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
     owners = [(c, p, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences]
     if not owners:
         return np.zeros((0, len(FEATURES)))
-    late, cosine = _similarities(wanted.vectors, [s for _, _, s in owners])
+    late, cosine = _similarities(wanted.vectors, [s.vectors for _, _, s in owners])
+    inside, _ = _similarities(wanted.vectors, [s.inside for _, _, s in owners])
     nearness = late + cosine
     best = _best_of_passage(owners, nearness)
     rerank = {c.chunk.id: c.scores.get("rerank", c.score) for c in candidates}
@@ -62,7 +63,7 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
         neighbours = [nearness[i] for i in (place - 1, place + 1) if 0 <= i < len(owners) and owners[i][0] is candidate]
         share = _Share(wanted.tokens, idf)
         rows.append([
-            late[place], late[place] - late.max(), cosine[place], cosine[place] - cosine.max(),
+            late[place], late[place] - late.max(), inside[place], inside[place] - inside.max(), cosine[place], cosine[place] - cosine.max(),
             best[candidate.chunk.id], max(neighbours, default=0.0),
             share(sentence.tokens), share(sentence.path_tokens), share(passage.tokens), share(sentence.heading),
             1 / candidate.ranks.get("bm25", _NO_RANK), 1 / candidate.ranks.get("dense", _NO_RANK),
@@ -73,13 +74,13 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
     return np.array(rows)
 
 
-def _similarities(question: NDArray[np.float32], sentences: Sequence[Sentence]) -> tuple[Matrix, Matrix]:
+def _similarities(question: NDArray[np.float32], sentences: Sequence[NDArray[np.float16]]) -> tuple[Matrix, Matrix]:
     """Return late interaction (mean over the question's tokens of the best cosine) and the cosine of the means."""
     mean = _unit(question.mean(axis=0)) if len(question) else np.zeros(1)
     late, cosine = np.zeros(len(sentences)), np.zeros(len(sentences))
-    for place, sentence in enumerate(sentences):
-        if len(question) and len(sentence.vectors):
-            vectors = sentence.vectors.astype(np.float32)
+    for place, tokens in enumerate(sentences):
+        if len(question) and len(tokens):
+            vectors = tokens.astype(np.float32)
             late[place] = (question @ vectors.T).max(axis=1).mean()
             cosine[place] = mean @ _unit(vectors.mean(axis=0))
     return late, cosine

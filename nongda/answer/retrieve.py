@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongda.index.lexical import LexicalIndex
+from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
 from nongda.models.rerank import Reranker
 from nongda.records import Candidate, Chunk, Hit, Query, Stage, StoredDocument
@@ -37,6 +38,7 @@ class Indexes:
     vectors: VectorIndex
     documents: Mapping[str, StoredDocument]
     chunk: Callable[[str], Chunk | None]
+    subjects: Subjects
 
 
 def fuse(rankings: Mapping[str, Sequence[Hit]], k: int, weights: Mapping[str, float] | None = None) -> list[Hit]:

@@ -1,11 +1,13 @@
 """What the selection needs to know of a passage's sentences; it depends on the passage alone and is kept.
 
-A sentence's vectors are those of its tokens in the whole passage: there they have met its title and headings.
+A sentence has two sets of token vectors: of itself behind its title and headings, which finds the right sentence
+better, and of its place in the passage, which is there already from ranking.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +17,7 @@ from nongda.answer.asked import Asking
 from nongda.answer.evidence import headed_text, heading_of, split_evidence
 from nongda.answer.instructions import quotable
 from nongda.language.lexicon import Lexicon
-from nongda.models.rerank import TokenCache
+from nongda.models.rerank import PassageTokens, TokenCache
 from nongda.records import Candidate, Evidence
 
 _KEPT = 600  # passages
@@ -36,7 +38,8 @@ class Sentence:
     names: Names  # of `near`
     problems: Names  # diseases and pests of its heading
     amounts: Amounts
-    vectors: NDArray[np.float16]  # (tokens, dimension)
+    vectors: NDArray[np.float16]  # (tokens, dimension), of the sentence by itself
+    inside: NDArray[np.float16]  # the same of its tokens within the passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +57,17 @@ class Passages:
 
     def __init__(self, tokens: TokenCache, lexicon: Lexicon, asking: Asking, size: int = _KEPT) -> None:
         self._tokens = tokens
+        self._alone = TokenCache(tokens.embedder, 0)  # kept here, with the passage
         self._lexicon = lexicon
         self._asking = asking
         self._size = size
         self._kept: OrderedDict[tuple[str, str], Passage] = OrderedDict()
 
-    def of(self, candidates: list[Candidate]) -> list[Passage]:
+    def of(self, candidates: Sequence[Candidate]) -> list[Passage]:
         """Return a passage for each candidate."""
         keys = [(c.chunk.id, c.chunk.search_text) for c in candidates]
         missing = [c for c, key in zip(candidates, keys, strict=True) if key not in self._kept]
-        vectors = self._tokens.passages([c.chunk.search_text for c in missing])
-        made = {(c.chunk.id, c.chunk.search_text): self._apart(c, found.vectors, found.spans)
-                for c, found in zip(missing, vectors, strict=True)}
+        made = dict(zip([(c.chunk.id, c.chunk.search_text) for c in missing], self._apart(missing), strict=True))
         passages = [made[key] if key in made else self._kept[key] for key in keys]
         for key, passage in zip(keys, passages, strict=True):
             self._kept[key] = passage
@@ -74,21 +76,31 @@ class Passages:
             self._kept.popitem(last=False)
         return passages
 
-    def _apart(self, candidate: Candidate, vectors: NDArray[np.float16], spans: tuple[tuple[int, int], ...]) -> Passage:
-        chunk, title = candidate.chunk, candidate.document.meta.title
-        path = " ".join((title, *chunk.heading))
-        path_names, path_tokens = self._names(path), frozenset(self._lexicon.tokens(path))
-        evidence = quotable(split_evidence(candidate), chunk.text)
-        places = self._places(evidence, chunk.text, chunk.search_text)
-        ends = np.array([end for _, end in spans])
+    def _apart(self, candidates: Sequence[Candidate]) -> list[Passage]:
+        pieces = [quotable(split_evidence(c), c.chunk.text) for c in candidates]
+        texts = [self._lexicon.canonical(f"{_path(c)} {heading_of(e, c)}：{headed_text(e, c)}")
+                 for c, evidence in zip(candidates, pieces, strict=True) for e in evidence]
+        alone = iter(self._alone.passages(texts))
+        whole = self._tokens.passages([c.chunk.search_text for c in candidates])
+        return [self._passage(c, evidence, tokens, [next(alone).vectors for _ in evidence])
+                for c, evidence, tokens in zip(candidates, pieces, whole, strict=True)]
+
+    def _passage(self, candidate: Candidate, evidence: Sequence[Evidence], tokens: PassageTokens,
+                 alone: Sequence[NDArray[np.float16]]) -> Passage:
+        chunk, path = candidate.chunk, _path(candidate)
+        path_tokens = frozenset(self._lexicon.tokens(path))
+        ends = np.array([end for _, end in tokens.spans])
         sentences = []
-        for one, (start, end) in zip(evidence, places, strict=True):
+        places = self._places(evidence, chunk.text, chunk.search_text)
+        for one, (start, end), vectors in zip(evidence, places, alone, strict=True):
             first, last = np.searchsorted(ends, (start, end), side="right")
-            sentences.append(self._sentence(one, candidate, path_tokens, vectors[first : max(last, first + 1)]))
-        return Passage(tuple(sentences), frozenset(self._lexicon.tokens(chunk.search_text)), path_names, self._names(title))
+            inside = tokens.vectors[first : max(last, first + 1)]
+            sentences.append(self._sentence(one, candidate, path_tokens, vectors, inside))
+        return Passage(tuple(sentences), frozenset(self._lexicon.tokens(chunk.search_text)), self._names(path),
+                       self._names(candidate.document.meta.title))
 
     def _sentence(self, evidence: Evidence, candidate: Candidate, path_tokens: frozenset[str],
-                  vectors: NDArray[np.float16]) -> Sentence:
+                  vectors: NDArray[np.float16], inside: NDArray[np.float16]) -> Sentence:
         text, heading = headed_text(evidence, candidate), heading_of(evidence, candidate)
         near = f"{heading}：{text}"
         last = heading if not candidate.chunk.heading else f"{heading} {candidate.chunk.heading[-1]}"
@@ -96,12 +108,12 @@ class Passages:
         problems = frozenset(n for n in self._names(last) if n[0] in ("disease", "pest"))
         amounts = frozenset((q.low, q.high, q.unit) for q in self._asking.units_of(text))
         return Sentence(evidence, text, near, frozenset(self._lexicon.tokens(heading)), tokens, tokens | path_tokens,
-                        self._names(near), problems, amounts, vectors)
+                        self._names(near), problems, amounts, vectors, inside)
 
     def _names(self, text: str) -> Names:
         return frozenset((e.kind, e.term) for e in self._lexicon.entities(text))
 
-    def _places(self, evidence: list[Evidence], text: str, search_text: str) -> list[tuple[int, int]]:
+    def _places(self, evidence: Sequence[Evidence], text: str, search_text: str) -> list[tuple[int, int]]:
         """Return where each piece stands in the search text, which has other lengths than the text."""
         places: list[tuple[int, int]] = []
         cursor = 0
@@ -113,3 +125,7 @@ class Passages:
             cursor = start + len(form)
             places.append((start, cursor))
         return places
+
+
+def _path(candidate: Candidate) -> str:
+    return " ".join(part for part in (candidate.document.meta.title, *candidate.chunk.heading) if part)

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nongda.answer.cite import supports
-from nongda.answer.evidence import ScoredEvidence
+from nongda.answer.evidence import UNFINISHED, ScoredEvidence
 from nongda.answer.prompt import NO_ANSWER, build_messages
 from nongda.answer.retrieve import QueryEmbedder
 from nongda.answer.sanity import implausible
-from nongda.answer.select import UNFINISHED
 from nongda.answer.verify import LIST_MARK, failures, quoted
 from nongda.documents.identify import CITATION
 from nongda.language.lexicon import Lexicon

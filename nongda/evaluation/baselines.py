@@ -11,7 +11,7 @@ from threading import Event as StopEvent
 import numpy as np
 from numpy.typing import NDArray
 
-from nongda.answer.answerer import whole_passage
+from nongda.answer.cite import whole_passage
 from nongda.answer.prompt import NO_ANSWER
 from nongda.engine import Engine
 from nongda.language.lexicon import Lexicon

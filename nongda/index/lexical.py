@@ -46,6 +46,12 @@ class LexicalIndex:
     def __len__(self) -> int:
         return len(self._ids)
 
+    def rarity(self, token: str) -> float:
+        """Return log(1 + (N - n + 0.5) / (n + 0.5)): an idf that is positive for every word."""
+        posting = self._postings.get(token)
+        containing = len(posting[0]) if posting else 0
+        return math.log(1 + (len(self._ids) - containing + 0.5) / (containing + 0.5))
+
     def search(self, tokens: Sequence[str], k: int) -> list[Hit]:
         """Return the k best chunks that hold at least one of the tokens; scores as rank-bm25 sums them."""
         scores = np.zeros(len(self._ids))

@@ -65,19 +65,19 @@ class TokenCache:
 
     def __init__(self, embedder: TokenEmbedder, size: int = CACHED_PASSAGES) -> None:
         self.name = embedder.name
-        self._embedder = embedder
+        self.embedder = embedder
         self._size = size
         self._cache: OrderedDict[str, PassageTokens] = OrderedDict()
 
     def questions(self, texts: Sequence[str]) -> list[Scores]:
         """Return one (tokens, dimension) float32 array a question."""
-        return self._embedder.token_vectors(texts, "query")
+        return self.embedder.token_vectors(texts, "query")
 
     def passages(self, texts: Sequence[str]) -> list[PassageTokens]:
         """Return the tokens of each passage, from the cache where they are known."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._cache]
-        vectors = self._embedder.token_vectors(missing, "passage")
-        spans = self._embedder.token_spans(missing, "passage")
+        vectors = self.embedder.token_vectors(missing, "passage")
+        spans = self.embedder.token_spans(missing, "passage")
         made = {text: PassageTokens(rows.astype(np.float16), tuple(places))
                 for text, rows, places in zip(missing, vectors, spans, strict=True)}
         found = [made[text] if text in made else self._cache[text] for text in texts]

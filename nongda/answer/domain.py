@@ -1,0 +1,46 @@
+"""The domain's data that answers are made with, loaded once from its folder."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from nongda.answer.asked import Asking
+from nongda.answer.decide import Prompts
+from nongda.answer.law import PesticideLaw
+from nongda.answer.select import Selector
+from nongda.answer.trust import Fitting
+from nongda.errors import SettingsError
+from nongda.language.lexicon import Lexicon
+from nongda.language.units import Units
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Words, ways of asking, learned weights, law, places and prompts; `units` knows counters (次, 天, 株) too."""
+
+    lexicon: Lexicon
+    units: Units
+    asking: Asking
+    selector: Selector
+    law: PesticideLaw
+    fitting: Fitting
+    prompts: Prompts
+    writing: str
+
+    @classmethod
+    def load(cls, folder: Path, lexicon: Lexicon) -> Domain:
+        """Read the tables of a domain folder. Raises SettingsError that names the file."""
+        return cls(
+            lexicon, Units.load(folder / "units.toml", ("units", "counters")), Asking.load(folder),
+            Selector.load(folder / "selector.toml"), PesticideLaw.load(folder / "restricted.toml"), Fitting.load(folder),
+            Prompts.load(folder / "prompts.toml"), _writing_prompt(folder / "prompts.toml"),
+        )
+
+
+def _writing_prompt(path: Path) -> str:
+    try:
+        return str(tomllib.loads(path.read_text(encoding="utf-8"))["answer"]).strip()
+    except (OSError, ValueError, KeyError) as error:
+        raise SettingsError(f"提示词文件 {path} 无法读取（{error}）：请恢复该文件") from error

@@ -1,0 +1,44 @@
+"""What the answer is chosen from: the best passages that may speak of the question's crop, taken apart and described."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nongda.answer.asked import Asked
+from nongda.answer.domain import Domain
+from nongda.answer.retrieve import Indexes
+from nongda.answer.select import Described, described
+from nongda.answer.sentences import Passage, Passages
+from nongda.index.families import is_same_crop
+from nongda.models.rerank import TokenCache
+from nongda.records import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A question taken apart, and the sentences that may answer it."""
+
+    asked: Asked
+    candidates: tuple[Candidate, ...]
+    described: Described
+
+
+def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: Passages, tokens: TokenCache,
+         domain: Domain) -> Looked:
+    """Describe the sentences of the candidates; passages of other crops only are left out."""
+    asked = domain.asking.of(query.original, domain.lexicon)
+    apart = passages.of(found)
+    crops = frozenset(e.term for e in query.entities if e.kind == "crop")
+    kept = [(c, p) for c, p in zip(found, apart, strict=True) if may_speak_of(crops, c, p, domain)]
+    candidates, parts = [c for c, _ in kept], [p for _, p in kept]
+    found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity)
+    return Looked(asked, tuple(candidates), found_here)
+
+
+def may_speak_of(crops: frozenset[str], candidate: Candidate, passage: Passage, domain: Domain) -> bool:
+    """Tell whether a passage may be about one of the crops: its title names one of them or none, or its text does."""
+    titled = {term for kind, term in passage.title if kind == "crop"}
+    if not crops or not titled or any(is_same_crop(a, b) for a in crops for b in titled):
+        return True
+    return any(domain.lexicon.canonical(crop) in candidate.chunk.search_text for crop in crops)

@@ -1,0 +1,53 @@
+"""What the reader must know beside the answer: the law first, intervals of products, sources that contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nongda.answer.companions import product_notes
+from nongda.answer.contradict import contradictions
+from nongda.answer.domain import Domain
+from nongda.answer.evidence import ScoredEvidence, headed_text, with_heading
+from nongda.answer.retrieve import Indexes
+from nongda.language.lexicon import Lexicon
+from nongda.records import Candidate, Note, Query
+
+_POOL = 60  # best sentences among which a contradiction is looked for
+
+
+def crops_of(query: Query, quotes: Sequence[ScoredEvidence], lexicon: Lexicon) -> set[str]:
+    """Return the crops a question names; without any those of the quoted documents' titles."""
+    named = {e.term for e in query.entities if e.kind == "crop"}
+    titles = " ".join(dict.fromkeys(s.candidate.document.meta.title for s in quotes))
+    return named or {e.term for e in lexicon.entities(titles) if e.kind == "crop"}
+
+
+def without_recipes(quotes: Sequence[ScoredEvidence], query: Query, domain: Domain) -> list[ScoredEvidence]:
+    """Return the quotes that give no recipe of a product forbidden on these crops."""
+    crops = crops_of(query, quotes, domain.lexicon)
+    return [s for s in quotes if not domain.law.withheld(with_heading(s.evidence, s.candidate), crops)]
+
+
+def notes_for(query: Query, quotes: Sequence[ScoredEvidence], ranked: Sequence[ScoredEvidence], indexes: Indexes,
+              domain: Domain) -> list[Note]:
+    """Return the notes of an answer, law first; `quotes` are what it quotes, withheld recipes among them."""
+    texts = [headed_text(s.evidence, s.candidate) for s in quotes]
+    said = "\n".join([query.standalone, *texts])
+    crops = crops_of(query, quotes, domain.lexicon)
+    notes = domain.law.notes(said, crops)
+    products = [e.term for e in domain.lexicon.entities(said) if e.kind == "product"]
+    companions = product_notes(products, crops, lambda text, k: _lexical(text, k, indexes, domain.lexicon), domain.lexicon,
+                               domain.law, said)
+    quoted = {s.evidence.text for s in quotes}
+    notes += [note for note in companions if not all(c.quote in quoted for c in note.citations)]
+    return notes + contradictions(quotes, ranked[:_POOL], domain.lexicon, domain.lexicon.units)
+
+
+def _lexical(text: str, k: int, indexes: Indexes, lexicon: Lexicon) -> list[Candidate]:
+    found: list[Candidate] = []
+    for hit in indexes.lexical.search(lexicon.tokens(text), k):
+        chunk = indexes.chunk(hit.chunk_id)
+        document = chunk and indexes.documents.get(chunk.doc_id)
+        if chunk and document:
+            found.append(Candidate(chunk, document, hit.score))
+    return found
