@@ -6,6 +6,7 @@ import hashlib
 import signal
 import threading
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@lru_cache(maxsize=4096)
+def _letter_vector(letter: str) -> np.ndarray:
+    values = np.frombuffer(hashlib.sha512(letter.encode()).digest(), np.uint8).astype(np.float32) - 127.5
+    return values / np.linalg.norm(values)
+
+
 class HashEmbedder:
-    """Vectors from character pairs: texts that share words are near; no weights, always the same."""
+    """Vectors from character pairs, and a token a character: texts that share words are near; always the same."""
 
     name = "hash-embedder"
     dimension = 64
@@ -39,6 +46,14 @@ class HashEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
         """Embed as passages are embedded."""
         return self.embed_passages(texts)
+
+    def token_vectors(self, texts: Sequence[str], kind: str) -> list[np.ndarray]:
+        """Return (characters, 64) float32 a text: the same character has the same unit vector everywhere."""
+        return [np.array([_letter_vector(c) for c in "".join(t.split())], np.float32).reshape(-1, 64) for t in texts]
+
+    def token_spans(self, texts: Sequence[str], kind: str) -> list[list[tuple[int, int]]]:
+        """Return where each character that is no white space stands."""
+        return [[(i, i + 1) for i, c in enumerate(t) if not c.isspace()] for t in texts]
 
 
 class QueuedGenerator:

@@ -10,6 +10,7 @@ from nongda.evaluation.dataset import Family, GoldEvidence, GoldQuestion, Passag
 from nongda.evaluation.values import Values
 from nongda.evaluation.variants import Parts, System, Variant
 from nongda.language.lexicon import Lexicon
+from nongda.models.rerank import TokenCache
 from nongda.settings import Settings, override
 
 SUBJECTS = ("灌溉", "采收", "修剪", "定植", "苗圃", "遮阴", "覆盖", "除草", "贮藏", "晾晒", "分级", "发酵")
@@ -47,9 +48,10 @@ def families() -> list[Family]:
 
 
 def parts() -> Parts:
-    """Models without weights; every passage is near enough to be quoted."""
-    settings = override(Settings(), {"answer": {"relevance_cut": 0.0}}, "test")
-    return Parts(settings, Models(HashEmbedder(), HashEmbedder(), None), None)  # type: ignore[arg-type]
+    """Models without weights; no question is refused for likeness."""
+    settings = override(Settings(), {"answer": {"gate": -1000}}, "test")
+    embedder = HashEmbedder()
+    return Parts(settings, Models(embedder, embedder, None, TokenCache(embedder)), None)
 
 
 def real_values() -> Values:
