@@ -16,11 +16,11 @@ from nongda.language.units import Quantity, Units
 
 QuestionKind = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice"]
 _KINDS: tuple[QuestionKind, ...] = ("comparison", "yes_no", "how_to", "diagnosis")  # the first that fits
-_CLAUSE = re.compile(r"[^，。？；！?;!,\n]+(?:[，。？；！?;!\n]|,(?!\d))*")
+_CLAUSE = re.compile(r"(?:[^，。？；！?;!,\n]|,(?=\d))+(?:[，。？；！?;!\n]|,(?!\d))*")
 _ASKS = re.compile(
     r"什么|啥|哪|几|多少|怎|咋|吗|呢|谁|何|为何|是否|能否|可否|还是|(.)[不没]\1|多(?:久|长|宽|深|高|大|远|厚|重|浓|冷|热)"
 )
-_ANY_NUMBER = re.compile(r"几(?:天|年|个|次|乎)?(?:前|来|乎)")  # 前几天, 这几年, 几乎 ask nothing
+_ANY_NUMBER = re.compile(r"^前几(?:天|年|次)|[这近]几(?:天|年|次)|几(?:天|年|个|次|乎)?(?:前|来|乎)")  # 前几天, 这几年, 几乎 ask nothing
 _OPTION = re.compile(r"(?:^|[\s，。？；：:?、（(])[（(]?([A-HＡ-Ｈ])[）).．、:：]\s*")
 # What two things are compared by: the first kind of which a question names two, joined by a word.
 _COMPARED = ("disease", "pest", "variety", "product", "place", "stage", "crop")
