@@ -32,6 +32,7 @@ GATE = (
     "late_most", "late", "inside_most", "cosine", "path_most", "path", "passage", "passage_most", "names_near",
     "names_path", "other_problem", "same_crop", "amounts", "values", "amounts_most", "chance", "score", "near",
 )
+_CUTS = ("bias", "cut", "facet_share", "same_passage", "another")
 _LIMITS = re.compile(r"^(?:但|但是|不过|然而|否则|除非|例外|只有|如果不|没有.{0,12}的，不)")
 _MOST = 6  # sentences of an answer
 _LOOKED_AT = 8  # best sentences that may come along
@@ -51,13 +52,17 @@ class Selector:
 
     @classmethod
     def load(cls, path: Path) -> Selector:
-        """Read selector.toml. Raises SettingsError that names the file."""
+        """Read selector.toml. Raises SettingsError that names the file, also for weights of other features than these."""
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls(np.array([float(data["sentence"][n]) for n in FEATURES]), np.array([float(data["gate"][n]) for n in GATE]),
-                       **{name: float(data["cuts"][name]) for name in ("bias", "cut", "facet_share", "same_passage", "another")})
+            tables = [(FEATURES, dict(data["sentence"])), (GATE, dict(data["gate"])), (_CUTS, dict(data["cuts"]))]
+            changed = [name for names, table in tables for name in sorted(set(names) ^ set(table))]
+            if changed:
+                raise SettingsError(f"选句参数文件 {path} 与这一版程序不符（{'、'.join(changed)}）：请运行 learn 命令重新学习")
+            sentence, gate, cuts = ({name: float(table[name]) for name in names} for names, table in tables)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise SettingsError(f"选句参数文件 {path} 无法读取（{error}）：请恢复该文件") from error
+            raise SettingsError(f"选句参数文件 {path} 无法读取（{error}）：请恢复该文件，或运行 learn 命令重新学习") from error
+        return cls(np.array(list(sentence.values())), np.array(list(gate.values())), **cuts)
 
 
 @dataclass(frozen=True, slots=True)
