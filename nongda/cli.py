@@ -27,7 +27,7 @@ from nongda.console import (
 )
 from nongda.engine import Engine
 from nongda.errors import NongDaError, UsageError
-from nongda.evaluate_cli import compare, evaluate
+from nongda.evaluate_cli import compare, evaluate, learn
 from nongda.installation import add_samples, fetch_weights
 from nongda.options import data_option, with_engine
 from nongda.settings import load_settings
@@ -179,6 +179,7 @@ def calibrate(engine: Engine) -> None:
 
 
 cli.add_command(evaluate)
+cli.add_command(learn)
 cli.add_command(compare)
 
 

@@ -1,4 +1,4 @@
-"""The commands `evaluate` and `compare`: options here, the work in nongda.evaluation, imported when needed."""
+"""The commands `evaluate`, `learn` and `compare`: options here, the work in nongda.evaluation, imported when needed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--fresh", is_flag=True, help="不接着以前的结果，重新开始")
 @click.option("--seed", type=int, default=SEED, help="抽样的随机种子")
 @click.option("--check", is_flag=True, help="只检查题集是否合格")
-@click.option("--cuts", is_flag=True, help="只用 dev 题测定各系统的 relevance_cut")
+@click.option("--cuts", is_flag=True, help="只用 dev 题测定各系统的 answer.gate")
 @click.option("--beir", type=_FOLDER, multiple=True, help="公开检索测试集（BEIR 格式文件夹），可多次给出")
 @click.option("--report", type=_FOLDER, default=None, help="用已完成的结果写报告到这个文件夹")
 @click.option("--remarks", type=_FILE, default=None, help="写进报告开头的说明文字（Markdown 文件）")
@@ -57,6 +57,16 @@ def evaluate(engine: Engine, split: str, variants: str, no_generate: bool, out: 
         works[asked[0]][1]()
     else:
         commands.run_all(engine, plan)
+
+
+@click.command(help="用 dev 题重新学习选句和判断能否回答的权重，说明它在没见过的主题上有多好")
+@with_engine
+@click.option("--out", type=_FILE, default=None, help="写到哪个文件（默认 assets/domain/selector.toml）")
+def learn(engine: Engine, out: Path | None) -> None:
+    """Learn selector.toml anew; minutes. Uses the knowledge base that `evaluate` makes."""
+    from nongda.evaluation import commands  # no other command needs it, and it takes a second
+
+    commands.learn_selector(engine, engine.data_dir / "evaluation", out or commands.SELECTOR)
 
 
 @click.command(help="比较两个评测结果，说明哪些差别显著")

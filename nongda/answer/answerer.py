@@ -6,7 +6,7 @@ The reader sees the document's own words, a checked sentence, a figure computed 
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Protocol
@@ -15,13 +15,13 @@ from nongda.answer.calculate import calculate, calculation_asked
 from nongda.answer.cite import marker, resolve
 from nongda.answer.clarify import clarification
 from nongda.answer.clock import Clock
-from nongda.answer.compose import Piece, cited, compose
+from nongda.answer.compose import cited, compose
 from nongda.answer.compress import compress, score_evidence
 from nongda.answer.decide import Judge, chosen_option, verdict
 from nongda.answer.domain import Domain
 from nongda.answer.evidence import ScoredEvidence, with_heading
 from nongda.answer.look import Looked, look
-from nongda.answer.notes import notes_for, without_recipes
+from nongda.answer.notes import notes_for, speaks_of_all, without_recipes
 from nongda.answer.options import Option, parse_options
 from nongda.answer.polarity import verdict_words
 from nongda.answer.refuse import missing_subject, refusal_text
@@ -148,36 +148,36 @@ class Answerer:
         left = [one for one in selection.chosen if (one.scored.evidence.chunk_id, one.scored.evidence.start) not in known]
         if draft.text and left:
             yield "\n\n资料原文："
-        lead = "" if draft.text else (yield from self._computed(query, selection, draft))
-        if not draft.text and not lead:
-            lead = self._decided(query, looked, selection, stop)
+        lead = ""
+        if not draft.text:
+            yield from self._computed(query, selection, draft)
+            lead = "" if draft.kind == "computed" else self._decided(query, looked, selection, stop)
             clock.stage("decide")
         for piece in compose(looked.asked, left, self._domain.asking, lead):
             draft.quotes += piece.quotes
             yield piece.text
 
-    def _computed(self, query: Query, selection: Selection, draft: _Draft) -> Generator[str, None, str]:
+    def _computed(self, query: Query, selection: Selection, draft: _Draft) -> Iterator[str]:
         """Yield a figure computed from the first sentence that has one which fits, with its formula."""
         units = self._domain.lexicon.units
         task = calculation_asked(query.original, units)
         if task is None:
-            return ""
+            return
+        chosen = [one.scored for one in selection.chosen]
+        sources = [*chosen, *(s for s in selection.ranked[:_FIGURES] if s not in chosen)]
+        fitting = [s for s in sources if speaks_of_all(query, s, self._domain.lexicon)]
         own = calculate(task, task.question, units)
-        sources = [one.scored for one in selection.chosen]
-        sources += [s for s in selection.ranked[:_FIGURES] if s not in sources]
-        computed = ((calculate(task, with_heading(s.evidence, s.candidate), units), s) for s in sources)
+        computed = ((calculate(task, with_heading(s.evidence, s.candidate), units), s) for s in fitting)
         result, source = (own, None) if own else next(((c, s) for c, s in computed if c), (None, None))
         if result is None:
-            return ""
+            return
         draft.kind = "computed"
         if result.note:
             draft.notes.append(Note("arithmetic", result.note))
-        piece = Piece(f"**{result.result}**。算式：{result.formula}。\n")
-        yield piece.text
-        if source is not None and source not in [one.scored for one in selection.chosen]:
+        yield f"**{result.result}**。算式：{result.formula}。\n"
+        if source is not None and source not in chosen:
             draft.quotes.append(source)
-            yield "依据：" + cited(source) + "\n"
-        return result.result
+            yield f"依据：{cited(source)}\n"
 
     def _decided(self, query: Query, looked: Looked, selection: Selection, stop: threading.Event) -> str:
         """Return the verdict of a yes/no question or the letter of a choice, "" where nothing can be decided."""

@@ -28,6 +28,16 @@ def without_recipes(quotes: Sequence[ScoredEvidence], query: Query, domain: Doma
     return [s for s in quotes if not domain.law.withheld(with_heading(s.evidence, s.candidate), crops)]
 
 
+def speaks_of_all(query: Query, scored: ScoredEvidence, lexicon: Lexicon) -> bool:
+    """Tell whether a sentence with its passage's headings names every disease, pest and product of the question.
+
+    A product must stand in the sentence or its heading: a dose in the next sentence is another product's.
+    """
+    near = lexicon.canonical(with_heading(scored.evidence, scored.candidate))
+    places = {"product": near, "disease": scored.candidate.chunk.search_text, "pest": scored.candidate.chunk.search_text}
+    return all(lexicon.canonical(e.term) in places[e.kind] for e in query.entities if e.kind in places)
+
+
 def notes_for(query: Query, quotes: Sequence[ScoredEvidence], ranked: Sequence[ScoredEvidence], indexes: Indexes,
               domain: Domain) -> list[Note]:
     """Return the notes of an answer, law first; `quotes` are what it quotes, withheld recipes among them."""

@@ -11,14 +11,18 @@ from threading import Event as StopEvent
 import numpy as np
 from numpy.typing import NDArray
 
-from nongda.answer.cite import whole_passage
+from nongda.answer.cite import resolve, whole_passage
+from nongda.answer.compose import cited
+from nongda.answer.compress import score_evidence
 from nongda.answer.prompt import NO_ANSWER
+from nongda.answer.understand import understand
 from nongda.engine import Engine
 from nongda.language.lexicon import Lexicon
 from nongda.models.generate import Generator, Message
 from nongda.records import Answer, Candidate, Event, Stage, Turn
 
 _PAIR_DIMENSION = 256
+_PASSAGES = 5  # what a plain product hands on, and what the context of a small model holds
 _SIMPLE_PROMPT = "请只根据下面编号的资料回答问题，每句话后面用方括号注明所依据资料的编号，如[1]。资料里没有答案就说“资料中没有”。"
 _CITED = re.compile(r"[\[【](\d+)[\]】]")
 _REFUSES = re.compile(r"资料中?里?[，,]?(?:都|并)?(?:没有|未)|没有相关(?:信息|内容|资料)|无法回答|没有找到")
@@ -70,10 +74,10 @@ class SimpleRag:
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
         """Yield the retrieval's stage and the answer."""
         started = time.perf_counter()
-        settings = self._engine.settings
-        found = self._engine.search(question, "dense", rerank=False, k=settings.search.candidates).candidates
+        depth = self._engine.settings.search.candidates
+        found = self._engine.search(question, "dense", rerank=False, k=depth).candidates
         yield Stage("dense", time.perf_counter() - started, found, tuple(c.chunk.id for c in found))
-        passages = found[: settings.search.keep]
+        passages = found[:_PASSAGES]
         written = time.perf_counter()
         text = self._write(question, history, passages)
         timings = {"dense": written - started, "generate": time.perf_counter() - written,
@@ -101,3 +105,30 @@ class SimpleRag:
         messages += [{"role": turn.role, "content": turn.content} for turn in history]
         messages.append({"role": "user", "content": f"{sources}\n\n问题：{question}"})
         return "".join(self._generator.generate(messages, answer.max_tokens, answer.temperature, StopEvent())).strip()
+
+
+class NearestSentences:
+    """The sentences nearest to the question by embedding and shared words, out of the five best passages.
+
+    Retrieval and the reading of a conversation are the product's own. Nothing is ever refused.
+    """
+
+    def __init__(self, engine: Engine, count: int) -> None:
+        self._engine = engine
+        self._count = count
+
+    def ask(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
+        """Yield the retrieval's stage and the answer."""
+        engine, started = self._engine, time.perf_counter()
+        query = understand(question, history, engine.lexicon, engine.settings.answer)
+        found = engine.search(query.standalone, k=engine.settings.search.candidates).candidates
+        searched = time.perf_counter()
+        yield Stage("search", searched - started, found, tuple(c.chunk.id for c in found))
+        scored = score_evidence(query, found[:_PASSAGES], engine.embedder, engine.lexicon)
+        best = sorted(scored, key=lambda s: -s.score)[: self._count]
+        ended = time.perf_counter()
+        yield Answer(
+            question=question, standalone=query.standalone, text="".join(map(cited, best)) or NO_ANSWER, refused=not best,
+            citations=tuple(resolve(s.evidence, s.candidate) for s in best), evidence=found[:_PASSAGES],
+            timings={"search": searched - started, "select": ended - searched, "total": ended - started},
+        )

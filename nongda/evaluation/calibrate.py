@@ -4,7 +4,8 @@ e5 squeezes its cosines into a narrow band, so a value from a paper about anothe
 1. Chunk cut: neighbouring sentences of one section against neighbours across a heading.
 2. Citation threshold: a clause written with a third of its words left out, as a small model rewords, against its own
    passage, and against the best of all other documents.
-3. Relevance cut: the nearest passage's relevance for the dev questions that the samples answer, and for the others.
+3. Gate: its score for the dev questions that the samples answer, and for the others; 0 is where the learn command has
+   put the cut. Another embedder needs that command first: the weights are learned from its similarities.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from nongda.evaluation.dataset import GoldQuestion, load_questions
 from nongda.index.ingest import PassageEmbedder
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import clause_spans, has_words, sentence_spans
-from nongda.records import Candidate, Query
+from nongda.records import Candidate, Query, Turn
 
 CLAUSES_PER_CHUNK = 2
 _MOST_CHUNKS = 40
@@ -120,13 +121,13 @@ def _support(clause: str, evidence: Sequence[ScoredEvidence], embedder: QueryEmb
     return found[0].score if found else 0.0
 
 
-def relevance_cut(questions: Sequence[GoldQuestion], nearest: Callable[[str], float]) -> Cut:
-    """Measure the nearest passage of answerable and unanswerable questions; both mistakes cost the same.
+def gate_cut(questions: Sequence[GoldQuestion], score: Callable[[str, Sequence[Turn]], float]) -> Cut:
+    """Measure the gate's scores of answerable and unanswerable questions; both mistakes cost the same.
 
-    Questions that lean on a conversation are left out: `nearest` does not know it.
+    The gate learned from these questions: of others it lets more of the wrong ones through than this says.
     """
-    scores = [(q.answerable, nearest(q.question)) for q in questions if not q.history]
-    cut = best_cut("answer.relevance_cut", [s for a, s in scores if a], [s for a, s in scores if not a])
+    scores = [(q.answerable, score(q.question, q.history)) for q in questions]
+    cut = best_cut("answer.gate", [s for a, s in scores if a], [s for a, s in scores if not a])
     return replace(cut, value=round(cut.value, 3))
 
 
@@ -140,4 +141,4 @@ def calibrate(engine: Engine, root: Path = ROOT) -> Iterator[str]:
     sample = [found[i] for i in sorted(found)][:: max(1, len(found) // _MOST_CHUNKS)]
     yield explain(cite_threshold(sample, engine.embedder, engine.lexicon), "分句与它自己的段落", "分句与别的资料里最像的句子")
     questions = load_questions(root / "assets" / "gold", ["dev"])
-    yield explain(relevance_cut(questions, engine.nearest), "资料能回答的问题", "资料不能回答的问题")
+    yield explain(gate_cut(questions, engine.answerable), "资料能回答的问题", "资料不能回答的问题")

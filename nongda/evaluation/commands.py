@@ -1,10 +1,12 @@
-"""What `evaluate` and `compare` do, one function each; every one prints its result."""
+"""What `evaluate`, `learn` and `compare` do, one function each; every one prints its result."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,16 +19,20 @@ from nongda.documents.parse import read_file
 from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
 from nongda.evaluation import admission, beir, dataset, sheet
-from nongda.evaluation.calibrate import explain, relevance_cut
-from nongda.evaluation.report import FULL, MAIN, Report, compare, load_runs, sample, write_report
+from nongda.evaluation.calibrate import explain, gate_cut
+from nongda.evaluation.crossvalidate import learn
+from nongda.evaluation.labels import look_at
+from nongda.evaluation.learn import NOTHING_LEARNED, write_selector
+from nongda.evaluation.report import FULL, MAIN, Report, compare, load_runs, write_report
 from nongda.evaluation.runner import GoldScorer, Record, describe, gold_key, read_run, run
+from nongda.evaluation.sides import Side, load_beside, sample
 from nongda.evaluation.values import Values
 from nongda.evaluation.variants import System, Variant, load_variants, share
 from nongda.models.rerank import LateInteraction, TokenCache
 
 T = TypeVar("T")
 CORPUS, GOLD = ROOT / "assets" / "corpus", ROOT / "assets" / "gold"
-UNITS = ROOT / "assets" / "domain" / "units.toml"
+UNITS, SELECTOR = ROOT / "assets" / "domain" / "units.toml", ROOT / "assets" / "domain" / "selector.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,28 +121,58 @@ def _bar(items: Iterable[T], total: int, name: str) -> Iterator[T]:
 
 
 def measure_cuts(engine: Engine, plan: Plan) -> None:
-    """Print the relevance cut of every system of the plan, measured on the dev questions.
+    """Print the gate's cut of every system of the plan, measured on the dev questions.
 
     Another reranker has other scores: the cut that keeps as many answerable questions as the full system's cut in use
     makes the comparison one of ranking, not of refusing.
     """
     parts = share(engine, generate=False)
-    questions = [question for question in dataset.load_questions(GOLD, ["dev"]) if not question.history]
+    questions = dataset.load_questions(GOLD, ["dev"])
     if len({question.answerable for question in questions}) < 2:
-        raise UsageError("测定 relevance_cut 需要能回答的和不能回答的 dev 题：请补充题目")
+        raise UsageError("测定 answer.gate 需要能回答的和不能回答的 dev 题：请补充题目")
     full = load_variants(GOLD / "ablations.toml")[FULL]
     kept = 1.0
     for variant in [full, *(v for v in plan.variants if v != full)]:
         system = System(variant, parts, CORPUS, plan.out)
         try:
             _prepare(system)
-            cut = relevance_cut(questions, system.engine.nearest)
+            cut = gate_cut(questions, system.engine.answerable)
         finally:
             system.close()
         click.echo(explain(cut, f"{variant.name} 资料能回答的问题", "资料不能回答的问题"))
         if variant == full:
-            kept = float((cut.above >= system.settings.answer.relevance_cut).mean())
+            kept = float((cut.above >= system.settings.answer.gate).mean())
         click.echo(f"  保留 {kept:.1%} 资料能回答的问题时: {np.quantile(cut.above, 1 - kept, method='lower'):.3f}")
+
+
+def learn_selector(engine: Engine, folder: Path, out: Path) -> None:
+    """Learn the selector from the dev questions alone, print what it is worth on topics it has not seen, write it.
+
+    Nothing of the selector in use counts: the questions are looked at with a domain that has none.
+    """
+    questions = dataset.load_questions(GOLD, ["dev"])
+    values = Values.load(engine.lexicon, UNITS)
+    with tempfile.TemporaryDirectory() as root:
+        parts = replace(share(engine, generate=False), root=_without_selector(Path(root)))
+        system = System(load_variants(GOLD / "ablations.toml")[FULL], parts, CORPUS, folder)
+        try:
+            _prepare(system)
+            scorer = GoldScorer(system, CORPUS, dataset.load_families(GOLD), values)
+            examples = list(_bar(look_at(questions, system.engine, scorer), len(questions), "learn"))
+        finally:
+            system.close()
+    learned = learn(examples, values)
+    write_selector(out, learned.selector, len(questions))
+    click.echo("\n".join([*learned.lines, f"选句参数已写入 {out}"]))
+
+
+def _without_selector(root: Path) -> Path:
+    """Copy what a system is made from into a folder, with a selector of zeros. Returns the folder."""
+    shutil.copytree(ROOT / "assets" / "domain", root / "assets" / "domain")
+    (root / "models").mkdir()
+    shutil.copy(ROOT / "models" / "manifest.toml", root / "models")
+    write_selector(root / "assets" / "domain" / SELECTOR.name, NOTHING_LEARNED, 0)
+    return root
 
 
 def show_gold_problems(engine: Engine) -> None:
@@ -180,12 +216,20 @@ def run_beir(engine: Engine, folder: Path, out: Path) -> None:
 
 
 def make_report(plan: Plan, folder: Path, remarks: Path | None, seed: int) -> None:
-    """Write a report of all finished runs of the plan's split."""
-    runs, made_by = load_runs(run_folder(plan.out, plan.split, plan.generate), load_variants(GOLD / "ablations.toml"))
+    """Write a report of all finished runs of the plan's split; runs in the folders beside it stand side by side with them.
+
+    Such a folder has the split's name and a word (dev-written, dev-standard), and is of another language model.
+    """
+    own = run_folder(plan.out, plan.split, plan.generate)
+    runs, made_by = load_runs(own, load_variants(GOLD / "ablations.toml"))
+    beside: list[Side] = []
+    if FULL in made_by:
+        beside, left_out = load_beside(own, made_by[FULL])
+        click.echo("".join(f"未列入对比：{name}\n" for name in left_out), nl=False)
     public = {path.stem.removeprefix("beir-"): read_run(path) for path in sorted(plan.out.glob("beir-*.jsonl"))}
-    _check_gold_of(plan, runs)
+    _check_gold_of(plan, {**runs, **{f"并列的 {side.label}": side.records for side in beside}})
     words = read_file(remarks).decode("utf-8", errors="replace") if remarks else ""
-    for path in write_report(Report(runs, made_by, public, words, seed), folder):
+    for path in write_report(Report(runs, made_by, public, words, seed, beside), folder):
         click.echo(f"报告已写入 {path}")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from markdown_it import MarkdownIt
 
-from nongda.evaluation.runner import Record
 from nongda.evaluation.stats import Interval
 
 SIGNIFICANT = 0.05
@@ -42,17 +42,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines)
 
 
-def listed(records: Iterable[Record]) -> str:
+def listed(records: Iterable[Mapping[str, Any]]) -> str:
     """Return questions as a list, each with what was cited and what proves it."""
     return "\n".join(_items(records))
 
 
-def _items(records: Iterable[Record]) -> Iterator[str]:
+def _items(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for record in records:
-        question = re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(record["question"].split()))
+        question = escaped(" ".join(record["question"].split()))
         cited = "、".join(record["cited"]) or "–"
         proof = "；".join("/".join(piece) for piece in record["evidence"]) or "–"
         yield f"- `{record['id']}` {question} (cited {cited}; evidence {proof})"
+
+
+def escaped(text: str) -> str:
+    """Return a line's text so that Markdown shows it as it is."""
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
 
 
 def bracketed(found: Interval) -> str:

@@ -43,16 +43,16 @@ def _svg(figure: Figure) -> str:
     return re.sub(r"^.*?(?=<svg )", "", buffer.getvalue(), count=1, flags=re.DOTALL)
 
 
-def bars(values: Mapping[str, Interval], label: str) -> str:
-    """Horizontal bars with 95 % intervals, in the given order; the full system stands out, and its value is a line."""
+def bars(values: Mapping[str, Interval], label: str, reference: str = _REFERENCE) -> str:
+    """Horizontal bars with 95 % intervals, in the given order; the reference stands out, and its value is a line."""
     figure, axes = _figure(0.8 + _ROW * len(values))
     names = list(values)[::-1]
     centres = [values[name].value for name in names]
     errors = [[values[n].value - values[n].low for n in names], [values[n].high - values[n].value for n in names]]
-    colours = [_BLUE if name == _REFERENCE else _GREY for name in names]
+    colours = [_BLUE if name == reference else _GREY for name in names]
     axes.barh(names, centres, xerr=np.maximum(np.nan_to_num(errors), 0), color=colours, height=0.65, capsize=2)
-    if _REFERENCE in values:
-        axes.axvline(values[_REFERENCE].value, color=_BLUE, linewidth=0.8, linestyle="--")
+    if reference in values:
+        axes.axvline(values[reference].value, color=_BLUE, linewidth=0.8, linestyle="--")
     axes.set_xlabel(label)
     axes.set_xlim(0, 1)
     return _svg(figure)

@@ -13,9 +13,11 @@ import numpy as np
 
 from nongda.errors import UsageError
 from nongda.evaluation import beir, plots
+from nongda.evaluation.causes import missed
 from nongda.evaluation.pages import SIGNIFICANT, as_html, bracketed, listed, number, p_value, table
 from nongda.evaluation.runner import Record, read_made_by, read_run
 from nongda.evaluation.scoring import ERRORS, HEADLINES, METRICS
+from nongda.evaluation.sides import Side, by_kind, how_answered, in_order, sample, side_by_side
 from nongda.evaluation.stats import Interval, Sample, bootstrap, holm, interval, permutation_p
 
 FULL, SIMPLE = "full", "simple_rag"
@@ -24,15 +26,10 @@ _LOWER_IS_BETTER = ("wrong_number", "wrong_name", "wrong_subject", "wrongly_refu
 _ABLATION_COLUMNS = ("recall@5", "mrr@10", "correct", "wrong_number", "refusal_recall", "wrongly_refused", "seconds")
 _PERCENTILES = (50, 90, 95, 99)
 _NOT_STAGES = ("total", "first_token")
-_COMMON = ("corpus", "domain", "models", "generate", "version")
+_COMMON = ("corpus", "domain", "generate", "version")
 _TESTED = (MAIN, "correct")  # what the ablation table has p values for
 
 Runs = Mapping[str, Sequence[Record]]
-
-
-def sample(records: Sequence[Record], metric: str) -> Sample:
-    """Return a metric of a run's records, in their order."""
-    return Sample.of([(r["metrics"][metric][0], r["metrics"][metric][1]) for r in records])
 
 
 def compare(one: Sequence[Record], other: Sequence[Record], seed: int,
@@ -67,11 +64,11 @@ class Report:
     """Everything a report says, section by section; figures are collected on the way."""
 
     def __init__(self, runs: Runs, made_by: Mapping[str, Mapping[str, Any]], public: Mapping[str, Sequence[Record]],
-                 remarks: str, seed: int) -> None:
+                 remarks: str, seed: int, beside: Sequence[Side] = ()) -> None:
         if not runs.get(FULL):
             raise UsageError("报告需要 full 系统的结果：请先运行 evaluate --variants full")
         for name, made in made_by.items():
-            differing = [key for key in _COMMON if made.get(key) != made_by[FULL].get(key)]
+            differing = _differing(made, made_by[FULL])
             if differing:
                 raise UsageError(f"{name} 与 full 的结果不能放进一份报告（不同的项：{'、'.join(differing)}）：请重新运行 evaluate")
         self._runs = runs
@@ -79,18 +76,27 @@ class Report:
         self._public = public
         self._remarks = remarks
         self._seed = seed
+        self._sides = in_order([*(Side(name, made_by[name], runs[name]) for name in runs), *beside])
         self.figures: dict[str, str] = {}
 
     def markdown(self) -> str:
         """Return the report."""
         sections = (
-            self._title(), self._remarks.strip(), self._overall(), self._ablations(), self._kept(), self._groups(),
-            self._errors(), self._refusals(), self._wrong_values(), self._latency(), self._public_sets(), self._origin(),
+            self._title(), self._remarks.strip(), self._overall(), self._side_by_side(), by_kind(self._runs[FULL], self._of),
+            self._by_topic(), how_answered(self._runs[FULL]), missed(self._runs[FULL], self._looked_at), self._errors(),
+            self._ablations(), self._kept(), self._latency(), self._public_sets(), self._origin(),
         )
         return "\n\n".join(section for section in sections if section) + "\n"
 
+    @property
+    def _looked_at(self) -> int:
+        return int(self._made_by[FULL]["settings"]["search"]["keep"])
+
+    def _of(self, found: Sample) -> Interval:
+        return interval(found, np.random.default_rng(self._seed))
+
     def _interval(self, records: Sequence[Record], metric: str) -> Interval:
-        return interval(sample(records, metric), np.random.default_rng(self._seed))
+        return self._of(sample(records, metric))
 
     def _figure(self, name: str, svg: str) -> str:
         self.figures[name] = svg
@@ -101,12 +107,13 @@ class Report:
         answerable = sum(r["answerable"] for r in full)
         failed = sum(bool(r["failed"]) for r in full)
         splits = ", ".join(sorted({r["split"] for r in full}))
-        mode = "answers written by the language model" if self._made_by[FULL]["generate"] else "quotes only, no language model"
+        mode = "with the language model" if self._made_by[FULL]["generate"] else "quotes only, no language model"
         trouble = f" {failed} questions failed and count as wrong." if failed else ""
         return (
             f"# Evaluation on the {splits} questions\n\n{answerable} answerable and {len(full) - answerable} unanswerable"
             f" questions; {mode}.{trouble} Brackets hold 95 % intervals (item bootstrap, 5,000 resamples); p values are of paired"
-            f" permutation tests (5,000 shuffles, p = (c + 1) / (n + 1)) against `full`; seed {self._seed}."
+            f" permutation tests (5,000 shuffles, p = (c + 1) / (n + 1)) against `full`; seed {self._seed}. A rate of"
+            " 0 or 1 has a bracket without width; of n questions it may still be off by 3 / n."
         )
 
     def _overall(self) -> str:
@@ -148,27 +155,32 @@ class Report:
 
     def _kept(self) -> str:
         ks = {int(name[1:]): records for name, records in self._runs.items() if _is_k(name)}
-        ks[int(self._made_by[FULL]["settings"]["search"]["keep"])] = self._runs[FULL]
+        ks[self._looked_at] = self._runs[FULL]
         if len(ks) < 2:
             return ""
         metrics = (MAIN, "citation_recall", "correct")
         points = {m: {k: self._interval(records, m) for k, records in ks.items()} for m in metrics}
         rows = [[str(k), *(bracketed(points[m][k]) for m in metrics)] for k in sorted(ks)]
-        picture = self._figure("passages-kept", plots.curve(points, "passages kept (K)"))
-        return "## Passages kept\n\n" + table(["K", *metrics], rows) + "\n\n" + picture
+        picture = self._figure("passages", plots.curve(points, "passages looked at (K)"))
+        return "## Passages looked at\n\n" + table(["K", *metrics], rows) + "\n\n" + picture
 
-    def _groups(self) -> str:
-        parts = []
-        for key in ("kind", "topic"):
-            groups: dict[str, list[Record]] = {}
-            for record in self._runs[FULL]:
-                if record["answerable"]:
-                    groups.setdefault(record[key], []).append(record)
-            columns = (MAIN, "recall@5", "correct", "wrong_number", "wrongly_refused")
-            rows = [[name, str(len(records)), *(number(sample(records, m).value) for m in columns)]
-                    for name, records in sorted(groups.items())]
-            parts.append(f"## By {key}\n\n" + table([key, "questions", *columns], rows))
-        return "\n\n".join(parts)
+    def _side_by_side(self) -> str:
+        if len(self._sides) < 2:
+            return ""
+        own = Side(FULL, self._made_by[FULL], self._runs[FULL]).label
+        found = {side.label: self._interval(side.records, "correct") for side in self._sides}
+        picture = self._figure("side-by-side", plots.bars(found, "correct", own))
+        return side_by_side(self._sides, self._of) + "\n\n" + picture
+
+    def _by_topic(self) -> str:
+        groups: dict[str, list[Record]] = {}
+        for record in self._runs[FULL]:
+            if record["answerable"]:
+                groups.setdefault(record["topic"], []).append(record)
+        columns = (MAIN, "recall@5", "correct", "wrong_number", "wrongly_refused")
+        rows = [[name, str(len(records)), *(number(sample(records, m).value) for m in columns)]
+                for name, records in sorted(groups.items())]
+        return "## By topic\n\n" + table(["topic", "questions", *columns], rows)
 
     def _errors(self) -> str:
         answerable = [r for r in self._runs[FULL] if r["answerable"]]
@@ -180,17 +192,6 @@ class Report:
             text.append(f"### {name.capitalize()}: {counts[name]} ({share[name]:.1%})")
             text.append(listed(r for r in answerable if r["error"] == name))
         return "\n\n".join(part for part in text if part)
-
-    def _refusals(self) -> str:
-        full = self._runs[FULL]
-        wrongly = [r for r in full if r["answerable"] and r["refused"]]
-        missed = [r for r in full if not r["answerable"] and not r["refused"]]
-        return (f"## Refusals\n\n### Refused, but answerable: {len(wrongly)}\n\n{listed(wrongly)}\n\n"
-                f"### Answered, but unanswerable: {len(missed)}\n\n{listed(missed)}")
-
-    def _wrong_values(self) -> str:
-        found = [r for r in self._runs[FULL] if r["metrics"]["wrong_number"][0] or r["metrics"]["wrong_subject"][0]]
-        return f"## Wrong number or wrong crop: {len(found)}\n\n{listed(found)}"
 
     def _latency(self) -> str:
         timings = [r["timings"] for r in self._runs[FULL] if r["timings"].get("total")]
@@ -254,6 +255,12 @@ def load_runs(folder: Path, names: Iterable[str]) -> tuple[dict[str, list[Record
             runs[name] = sorted(read_run(path), key=lambda record: str(record["id"]))
             made_by[name] = read_made_by(path)
     return runs, made_by
+
+
+def _differing(made: Mapping[str, Any], full: Mapping[str, Any]) -> list[str]:
+    """Return what two runs may not differ in; a system without the language model has fewer models."""
+    differing = [key for key in _COMMON if made.get(key) != full.get(key)]
+    return differing if made["models"].items() <= full["models"].items() else [*differing, "models"]
 
 
 def _is_k(name: str) -> bool:

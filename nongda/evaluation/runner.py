@@ -21,7 +21,8 @@ from typing import Any
 from nongda import __version__
 from nongda.documents.identify import document_id, file_sha256, sha256_hex
 from nongda.errors import GenerationError, UsageError
-from nongda.evaluation.dataset import Family, GoldQuestion, chunks_of_evidence
+from nongda.evaluation.causes import proves
+from nongda.evaluation.dataset import Family, GoldEvidence, GoldQuestion, chunks_of_evidence
 from nongda.evaluation.scoring import Outcome, score
 from nongda.evaluation.values import Values
 from nongda.evaluation.variants import System
@@ -40,6 +41,7 @@ class GoldScorer:
     def __init__(self, system: System, corpus: Path, families: Sequence[Family], values: Values) -> None:
         paths = corpus.rglob("*.md")
         ids = {path.relative_to(corpus).as_posix(): document_id(path.read_bytes()) for path in paths}
+        self._ids = ids
         self._chunks = {doc: system.engine.chunks_of(doc_id) for doc, doc_id in ids.items()}
         general = {doc for family in families if family.general for doc in family.documents}
         self._crops = {ids[doc]: "" if doc in general else doc.split("/")[0] for doc in ids}
@@ -55,11 +57,22 @@ class GoldScorer:
         outcome = Outcome(record["answer"], record["refused"], tuple(record["cited"]), tuple(record["ranking"]),
                           record["timings"])
         result = score(question, outcome, evidence, self._crops, self._values)
+        said = "" if record["refused"] else record["answer"]
         return {
             **record, "gold": gold_key(question), "kind": question.kind, "topic": question.topic, "split": question.split,
             "answerable": question.answerable, "evidence": [sorted(piece) for piece in evidence],
             "metrics": {name: list(pair) for name, pair in result.metrics.items()}, "error": result.error,
+            "missing": [value for value in question.must if not self._values.holds(said, value)],
+            "false": [value for value in question.must_not if self._values.holds(said, value)],
+            "quoted": [self._is_quoted(piece, record["quotes"]) for piece in question.evidence],
         }
+
+    def _is_quoted(self, piece: GoldEvidence, quotes: Sequence[Sequence[str]]) -> bool:
+        """Tell whether one of the quotes, each (chunk id, source, words), holds the words that prove this piece."""
+        return any(
+            chunk_id.split("#")[0] == self._ids.get(passage.doc) and proves(words, passage.quote)
+            for passage in piece.passages for chunk_id, _, words in quotes
+        )
 
 
 def describe(system: System, corpus: Path, weights: Path, generate: bool, command: str) -> dict[str, Any]:
@@ -193,13 +206,15 @@ def _ask(system: System, question: GoldQuestion) -> Record:
         "id": question.id, "asked": _asked(question), "question": question.question,
         "history": [dataclasses.asdict(turn) for turn in question.history], "standalone": "", "answer": "",
         "refused": False, "cited": [], "quotes": [], "ranking": list(ranking), "timings": {}, "warnings": [], "failed": failed,
+        "answer_kind": "", "notes": [],
     }
     if answer is not None:
         record |= {
             "standalone": answer.standalone, "answer": answer.text, "refused": answer.refused,
             "cited": list(dict.fromkeys(c.id for c in answer.citations)),
             "quotes": [[c.id, c.source, c.quote] for c in answer.citations], "timings": dict(answer.timings),
-            "warnings": list(answer.warnings),
+            "warnings": list(answer.warnings), "answer_kind": answer.kind,
+            "notes": [[note.kind, note.text, list(dict.fromkeys(c.id for c in note.citations))] for note in answer.notes],
         }
     return record
 

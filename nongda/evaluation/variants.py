@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from nongda.documents.chunk import CHUNKER_VERSION
 from nongda.documents.identify import sha256_hex
 from nongda.engine import ROOT, Engine, Models, TextEmbedder
 from nongda.errors import UsageError
-from nongda.evaluation.baselines import PairEmbedder, SimpleRag, WordReranker
+from nongda.evaluation.baselines import NearestSentences, PairEmbedder, SimpleRag, WordReranker
 from nongda.index.ingest import PassageEmbedder
 from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
@@ -30,9 +31,10 @@ from nongda.settings import Settings, override
 ABLATIONS = "ablations.toml"
 _ALLOWED = {
     "splitter": ("embedder", "pairs", "window"), "reranker": ("late", "words", "none"),
-    **dict.fromkeys(("terms", "aliases", "history", "simple"), (True, False)),
+    **dict.fromkeys(("terms", "aliases", "history", "simple", "generator"), (True, False)),
 }
-_CACHED_PASSAGES = 4000  # all passages of the corpus: the ablations rerank the same ones again and again
+_SELECTOR = "selector.toml"
+_PASSAGE_FILES = ("lexicon.tsv", "aliases.tsv", "units.toml", "stopwords.txt")  # what the search text is made with
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,9 @@ class Variant:
     history: bool = True
     splitter: str = "embedder"  # embedder, pairs, window
     reranker: str = "late"  # late, words, none
+    generator: bool = True  # False: without the language model
+    selector: Mapping[str, Any] = field(default_factory=dict)  # sentence: weights, all others 0; cuts: those that differ
+    sentences: int = 0  # over 0: as many sentences by plain likeness, without the other stages
     simple: bool = False
 
 
@@ -58,12 +63,16 @@ def load_variants(path: Path) -> dict[str, Variant]:
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(f"消融试验文件 {path} 无法读取（{error}）：请改正或恢复该文件") from error
     for variant in variants.values():
+        where = f"消融试验文件 {path} 的 [{variant.name}] 里"
         for key, allowed in _ALLOWED.items():
             if getattr(variant, key) not in allowed:
-                raise UsageError(f"消融试验文件 {path} 的 [{variant.name}] 里 {key} 的值不认识：可用的有 {allowed}")
-        parts = variant.settings.values() if isinstance(variant.settings, dict) else (None,)
-        if not all(isinstance(part, dict) for part in parts):
-            raise UsageError(f"消融试验文件 {path} 的 [{variant.name}] 里 settings 应写成 {{ search = {{ keep = 1 }} }} 的样子")
+                raise UsageError(f"{where} {key} 的值不认识：可用的有 {allowed}")
+        if type(variant.sentences) is not int or variant.sentences < 0:
+            raise UsageError(f"{where} sentences 应是句数，如 3")
+        for key, example in (("settings", "search = { keep = 1 }"), ("selector", "sentence = { late = 1.0 }")):
+            value = getattr(variant, key)
+            if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
+                raise UsageError(f"{where} {key} 应写成 {{ {example} }} 的样子")
     return variants
 
 
@@ -78,12 +87,16 @@ class Parts:
 
 
 class RememberingEmbedder:
-    """An embedder that embeds no sentence twice: systems that differ in one stage meet the same ones again."""
+    """An embedder that embeds no sentence twice: systems that differ in one stage meet the same ones again.
+
+    Token vectors of passages are kept in half precision, as the product keeps them (300 MB for 50 documents).
+    """
 
     def __init__(self, embedder: TextEmbedder) -> None:
         self.name, self.dimension = embedder.name, embedder.dimension
         self._embedder = embedder
         self._known: dict[str, NDArray[np.float32]] = {}
+        self._tokens: dict[str, NDArray[np.float16]] = {}
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, dimension) float32, L2-normalised."""
@@ -98,7 +111,12 @@ class RememberingEmbedder:
 
     def token_vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[NDArray[np.float32]]:
         """Return one (tokens, dimension) array a text."""
-        return self._embedder.token_vectors(texts, kind)
+        if kind == "query":
+            return self._embedder.token_vectors(texts, kind)
+        missing = [text for text in dict.fromkeys(texts) if text not in self._tokens]
+        for text, vectors in zip(missing, self._embedder.token_vectors(missing, kind), strict=True):
+            self._tokens[text] = vectors.astype(np.float16)
+        return [self._tokens[text].astype(np.float32) for text in texts]
 
     def token_spans(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[list[tuple[int, int]]]:
         """Return the character offsets of the same tokens."""
@@ -118,7 +136,7 @@ def share(engine: Engine, generate: bool) -> Parts:
             raise UsageError("内存不够，装不下语言模型：请关闭其他程序，或用 --profile lite，或加 --no-generate")
         return Parts(engine.settings, models, generator)
     embedder = RememberingEmbedder(models.embedder)
-    tokens = TokenCache(embedder, _CACHED_PASSAGES)
+    tokens = TokenCache(embedder)
     return Parts(engine.settings, Models(embedder, embedder, LateInteraction(tokens), tokens), None)
 
 
@@ -131,12 +149,13 @@ class System:
         self._parts = parts
         self._corpus = corpus
         domain = parts.root / "assets" / "domain"
+        root = _with_selector(parts.root, work / f"domain-{variant.name}", variant) if variant.selector else parts.root
         self._lexicon = Lexicon.load(domain, variant.terms, variant.aliases)
         models = Models(parts.models.embedder, self._splitter(), self._reranker(), parts.models.tokens)
         folder = work / f"knowledge-{self._knowledge_key()}"
         manifest = load_manifest(parts.root / "models" / "manifest.toml")
-        self.engine = Engine(self.settings, Store(folder), manifest, self._lexicon, "lite", parts.root, models,
-                             parts.generator)
+        self.engine = Engine(self.settings, Store(folder), manifest, self._lexicon, "lite", root, models,
+                             parts.generator if variant.generator else None)
 
     def close(self) -> None:
         """Close its knowledge base."""
@@ -150,7 +169,9 @@ class System:
         """Answer one question."""
         turns = history if self.variant.history else ()
         if self.variant.simple:
-            return SimpleRag(self.engine, self._parts.generator).ask(question, turns)
+            return SimpleRag(self.engine, self.engine.generator).ask(question, turns)
+        if self.variant.sentences:
+            return NearestSentences(self.engine, self.variant.sentences).ask(question, turns)
         return self.engine.ask(question, turns)
 
     def _splitter(self) -> PassageEmbedder | None:
@@ -167,8 +188,29 @@ class System:
 
     def _knowledge_key(self) -> str:
         """Variants whose passages are the same share a knowledge base."""
-        files = [*sorted(self._corpus.rglob("*.md")), *sorted((self._parts.root / "assets" / "domain").iterdir())]
+        domain = self._parts.root / "assets" / "domain"
+        files = [*sorted(self._corpus.rglob("*.md")), *(domain / name for name in _PASSAGE_FILES)]
         contents = [sha256_hex(path.read_bytes()) for path in files]
         chosen = [self.variant.terms, self.variant.aliases, self.variant.splitter, dataclasses.asdict(self.settings.chunk),
                   self._parts.models.embedder.name, CHUNKER_VERSION, contents]
         return sha256_hex(json.dumps(chosen).encode())[:12]
+
+
+def _with_selector(root: Path, copy: Path, variant: Variant) -> Path:
+    """Copy the domain's data into a folder of the run, with the variant's selector. Returns the copy's root.
+
+    Raises UsageError for a weight or a cut that does not exist.
+    """
+    domain = copy / "assets" / "domain"
+    shutil.copytree(root / "assets" / "domain", domain, dirs_exist_ok=True)
+    learned = tomllib.loads((domain / _SELECTOR).read_text(encoding="utf-8"))
+    unknown = [f"{part}.{name}" for part, values in variant.selector.items() for name in values if name not in learned.get(part, {})]
+    if unknown:
+        raise UsageError(f"{ABLATIONS} 的 [{variant.name}] 里 selector 有不认识的项：{'、'.join(unknown)}")
+    changed = {part: {**values, **variant.selector.get(part, {})} for part, values in learned.items()}
+    if "sentence" in variant.selector:
+        changed["sentence"] = dict.fromkeys(learned["sentence"], 0.0) | variant.selector["sentence"]
+    parts = ["\n".join([f"[{part}]", *(f"{name} = {float(value)}" for name, value in values.items())])
+             for part, values in changed.items()]
+    (domain / _SELECTOR).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return copy
