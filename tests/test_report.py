@@ -19,10 +19,10 @@ def record(number, f1, answerable=True, error="", refused=False):
     else:
         metrics |= {"refusal_recall": [float(refused), 1.0], "refusal_precision": [float(refused), float(refused)]}
     return {
-        "id": f"q{number:02}", "split": "dev", "kind": "single" if number % 2 else "numeric", "topic": "rice",
+        "id": f"q{number:02}", "split": "dev", "kind": ("single" if number % 2 else "numeric") if answerable else "unanswerable", "topic": "rice",
         "asked": "a", "failed": "", "question": f"第{number}题|多久*喷*一次", "answerable": answerable, "refused": refused, "error": error,
         "cited": ["aaaaaaaa#1"], "evidence": [["aaaaaaaa#2", "bbbbbbbb#1"]] if answerable else [], "metrics": metrics,
-        "timings": {"dense": 0.5, "generate": 1.5, "first_token": 1.0, "total": 2.0 + number},
+        "timings": {"dense": 0.5, "generate": 1.5, "first_token": 1.0, "total": 2.0 + number}, "ranking": ["aaaaaaaa#2"],
     }
 
 
@@ -68,8 +68,15 @@ def test_p_values_of_the_table_are_adjusted_for_the_number_of_systems():
 
 @pytest.mark.parametrize("key", ["corpus", "models", "generate", "domain", "version"])
 def test_runs_made_by_different_means_give_no_report(key):
+    other = {**MADE, key: {"m.gguf": "other"} if key == "models" else "x"}
     with pytest.raises(UsageError, match=f"other.*{key}"):
-        Report({"full": FULL, "other": WORSE}, {"full": MADE, "other": {**MADE, key: "x"}}, {}, "", 1)
+        Report({"full": FULL, "other": WORSE}, {"full": MADE, "other": other}, {}, "", 1)
+
+
+def test_a_system_without_the_language_model_stands_in_the_same_report():
+    runs = {"full": FULL, "no_generator": WORSE}
+    text = Report(runs, {"full": MADE, "no_generator": {**MADE, "models": {}}}, {}, "", 1).markdown()
+    assert "| `no_generator` | – | 21 | 0.250 [" in text and "| `full` | m | 21 | 0.975 [" in text
 
 
 def test_a_run_without_the_language_model_reports_no_times():
@@ -96,10 +103,13 @@ def test_the_report_holds_the_numbers_worked_out_by_hand():
     text = report("The remarks.").markdown()
     assert "20 answerable and 1 unanswerable" in text and "The remarks." in text
     assert "| citation_f1 | 0.975 [" in text  # (19 + 0.5) / 20
-    row = next(line for line in text.splitlines() if line.startswith("| `simple_rag`"))
+    row = next(line for line in text.splitlines() if line.startswith("| `simple_rag` | as it is |"))
     assert "-0.725" in row and "*" in row
     assert "### Missing evidence: 1 (5.0%)" in text and "### Wrong chunk: 0 (0.0%)" in text
+    assert "## Missed questions: 1 of 21" in text  # 0.5 for `correct` is no miss, the answer to the unanswerable one is
     assert "### Answered, but unanswerable: 1" in text
+    assert "| unanswerable | 1 | – [–, –] |" in text and "| single | 10 | 1.000 [1.000, 1.000] |" in text
+    assert "| rice | 20 | 0.975 |" in text
     assert "| 1 | 0.250 [" in text and "| 5 | 0.975 [" in text
     latency = next(line for line in text.splitlines() if line.startswith("| generate |"))
     assert latency.endswith("75.0% |")
@@ -120,7 +130,7 @@ def test_the_page_needs_no_other_file_and_the_same_runs_give_the_same_bytes(tmp_
         write_report(report(), tmp_path / name)
     page = (tmp_path / "one" / "report.html").read_text(encoding="utf-8")
     figures = {path.stem for path in (tmp_path / "one" / "plots").glob("*.svg")}
-    assert figures == {"ablations", "bootstrap", "errors", "latency", "latency-shares", "passages-kept"}
+    assert figures == {"ablations", "bootstrap", "errors", "latency", "latency-shares", "passages", "side-by-side"}
     assert page.count("<svg ") == len(figures)
     assert not re.search(r'(?:src|href)="(?!#)[^"]', re.sub(r'xlink:href="#[^"]*"', "", page))
     for path in (tmp_path / "one").rglob("*.*"):

@@ -13,7 +13,7 @@ from nongda.errors import GenerationError, UsageError, WeightsError
 from nongda.evaluation.report import compare
 from nongda.evaluation.runner import GoldScorer, describe, read_run, run
 from nongda.evaluation.variants import System, Variant, share
-from nongda.records import Answer, Stage
+from nongda.records import Answer, Note, Stage
 from nongda.settings import Settings
 
 
@@ -155,6 +155,48 @@ def test_a_question_that_fails_is_kept_as_a_wrong_answer(world, tmp_path):
     found = records(world, tmp_path / "full.jsonl", Failing(), questions()[:1])
     assert found[0]["failed"] == "模型出错"
     assert found[0]["metrics"]["correct"] == [0, 1] and found[0]["error"] == "no citation"
+
+
+def noted(event):
+    """Adds a note that names a value of a careless answer."""
+    if not isinstance(event, Answer):
+        return event
+    citation = dataclasses.replace(event.citations[0], id="aaaaaaaa#0")
+    return dataclasses.replace(event, kind="computed", notes=(Note("law", "停药90天。", (citation, citation)),))
+
+
+def test_a_record_says_how_it_was_answered_and_notes_do_not_count_as_said(world, tmp_path):
+    first = records(world, tmp_path / "full.jsonl", Counting(world[0], noted), questions()[:1])[0]
+    assert first["answer_kind"] == "computed" and first["notes"] == [["law", "停药90天。", ["aaaaaaaa#0"]]]
+    assert "90" not in first["answer"] and first["metrics"]["wrong_number"] == [0, 1] and first["false"] == []
+    failed = records(world, tmp_path / "failed.jsonl", Failing(), questions()[:1])[0]
+    assert failed["answer_kind"] == "" and failed["notes"] == []
+
+
+def test_a_record_says_what_is_missing_false_and_quoted(world, tmp_path):
+    asked = [dataclasses.replace(questions()[0], must=("3天", "8升|9升"), must_not=("3天", "90天"))]
+    first = records(world, tmp_path / "full.jsonl", asked=asked)[0]
+    assert (first["missing"], first["false"], first["quoted"]) == (["8升|9升"], ["3天"], [True])
+    refused = world[1].scored({**first, "refused": True, "quotes": []}, asked[0])
+    assert (refused["missing"], refused["false"], refused["quoted"]) == (["3天", "8升|9升"], [], [False])
+
+
+def test_the_right_words_of_another_document_do_not_count_as_quoted(world, tmp_path):
+    first = records(world, tmp_path / "full.jsonl", asked=questions()[:1])[0]
+    moved = {**first, "quotes": [["aaaaaaaa#0", source, words] for _, source, words in first["quotes"]]}
+    assert world[1].scored(moved, questions()[0])["quoted"] == [False]
+
+
+def test_a_run_from_before_answers_had_kinds_can_be_read_scored_and_continued(world, tmp_path):
+    out = tmp_path / "full.jsonl"
+    new = ("answer_kind", "notes", "missing", "false", "quoted")
+    whole = records(world, out)
+    old = [{key: value for key, value in record.items() if key not in new} for record in whole]
+    out.write_text("".join(json.dumps(record) + "\n" for record in old[:-1]), encoding="utf-8")
+    counting = Counting(world[0])
+    found = records(world, out, counting)
+    assert len(counting.asked) == 1 and [r["quoted"] for r in found] == [r["quoted"] for r in whole]
+    assert "answer_kind" not in found[0] and found[-1]["answer_kind"] == whole[-1]["answer_kind"]
 
 
 def test_a_damaged_line_in_the_middle_is_an_error(tmp_path):

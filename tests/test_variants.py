@@ -1,15 +1,23 @@
 """Each named system differs from the full one in just what its line says."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from conftest import HashEmbedder
 from gold_world import make_system, parts, write_corpus
 
+from nongda.answer.features import FEATURES
+from nongda.documents.identify import CITATION
 from nongda.engine import ROOT
 from nongda.errors import SettingsError, UsageError
 from nongda.evaluation.baselines import PairEmbedder, SimpleRag, WordReranker
-from nongda.evaluation.variants import System, Variant, load_variants
+from nongda.evaluation.variants import RememberingEmbedder, System, Variant, load_variants
 from nongda.records import Answer, Stage, Turn
 from nongda.settings import Settings
+
+
+KS = (1, 2, 3, 4, 5, 6, 7, 8, 20)
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +39,29 @@ def asked(system, question, history=()):
     return ranking[-1] if ranking else (), next(e for e in events if isinstance(e, Answer))
 
 
+def selector(world, **changes):
+    """The weights that a system answers with."""
+    return opened(world, **changes).engine._answerer().selector
+
+
 def test_the_delivered_file_names_every_ablation_that_is_promised():
     variants = load_variants(ROOT / "assets" / "gold" / "ablations.toml")
     assert {"full", "simple_rag", "no_reranker", "light_reranker", "dense_only", "bm25_only", "weak_splitter",
-            "sliding_window", "no_history", "no_lexicon", "no_aliases", *(f"k{n}" for n in (1, 2, 3, 4, 6, 7, 8))} == set(variants)
+            "sliding_window", "no_history", "no_lexicon", "no_aliases", "one_sentence", "three_sentences", "no_selector",
+            "no_facets", "no_gate", "no_generator", "written", *(f"k{n}" for n in KS)} == set(variants)
     assert all(variant.about for variant in variants.values())
-    assert Settings().search.keep == 5  # the full system is k5
-    assert all(variants[f"k{n}"].settings["search"]["keep"] == n for n in (1, 2, 3, 4, 6, 7, 8))
+    assert Settings().search.keep == 12  # the full system is k12
+    assert all(variants[f"k{n}"].settings["search"]["keep"] == n for n in KS)
 
 
-@pytest.mark.parametrize("line", ['reranker = "best"', "colour = 1", "broken", "settings = 3", "settings = { search = 3 }", 'terms = "no"'])
+def test_every_delivered_system_can_be_built(world):
+    for variant in load_variants(ROOT / "assets" / "gold" / "ablations.toml").values():
+        system = System(variant, parts(), world / "corpus", world / "work")
+        system.close()
+
+
+@pytest.mark.parametrize("line", ['reranker = "best"', "colour = 1", "broken", "settings = 3", "settings = { search = 3 }", 'terms = "no"',
+                                  "sentences = -1", "sentences = true", "selector = { late = 1.0 }", 'generator = "no"'])
 def test_a_bad_ablation_file_is_an_error(tmp_path, line):
     path = tmp_path / "ablations.toml"
     path.write_text(f"[one]\n{line}\n", encoding="utf-8")
@@ -53,11 +74,35 @@ def test_an_unknown_setting_of_an_ablation_is_named(world):
         System(Variant("odd", settings={"search": {"rerun": 1}}), parts(), world / "corpus", world / "work")
 
 
-def test_keep_limits_what_is_shown_but_not_the_ranking(world):
+def test_keep_limits_what_is_looked_at_but_not_the_ranking(world):
     system = opened(world, settings={"search": {"keep": 2}})
     ranking, answer = asked(system, "咖啡灌溉工作多久检查一次")
     assert len(answer.evidence) <= 2 < len(ranking)
+    assert {c.id for c in answer.citations} <= set(ranking[:2])
     system.close()
+
+
+def test_another_selector_replaces_the_weights_and_keeps_what_is_not_named(world):
+    learned = selector(world)
+    late = selector(world, selector={"sentence": {"late": 260.0}})
+    assert late.weights[FEATURES.index("late")] == 260 and np.count_nonzero(late.weights) == 1
+    assert late.gate.tolist() == learned.gate.tolist() and late.facet_share == learned.facet_share > 0
+    whole = selector(world, selector={"cuts": {"facet_share": 0.0}})
+    assert whole.facet_share == 0 and whole.weights.tolist() == learned.weights.tolist() and whole.another == learned.another
+
+
+def test_an_unknown_weight_of_a_selector_is_named(world):
+    for selector in ({"sentence": {"luck": 1.0}}, {"cuts": {"luck": 1.0}}, {"other": {"late": 1.0}}):
+        with pytest.raises(UsageError, match=r"\[odd\].*(luck|other)"):
+            System(Variant("odd", selector=selector), parts(), world / "corpus", world / "work")
+
+
+def test_a_system_without_the_language_model_has_none(world):
+    with_model = dataclasses.replace(parts(), generator=Saying("好"))
+    for generator in (True, False):
+        system = System(Variant("one", generator=generator), with_model, world / "corpus", world / "work")
+        assert (system.engine.generator is None) is not generator
+        system.close()
 
 
 def test_a_channel_of_weight_0_is_not_asked(world):
@@ -72,9 +117,10 @@ def test_systems_with_the_same_passages_share_a_knowledge_base_and_others_do_not
     folders = {
         name: opened(world, **changes).engine.data_dir
         for name, changes in {"full": {}, "k1": {"settings": {"search": {"keep": 1}}}, "window": {"splitter": "window"},
-                              "pairs": {"splitter": "pairs"}, "terms": {"terms": False}, "aliases": {"aliases": False}}.items()
+                              "pairs": {"splitter": "pairs"}, "terms": {"terms": False}, "aliases": {"aliases": False},
+                              "late": {"selector": {"sentence": {"late": 1.0}}}}.items()
     }
-    assert folders["full"] == folders["k1"]
+    assert folders["full"] == folders["k1"] == folders["late"]
     assert len(set(folders.values())) == 5
 
 
@@ -126,7 +172,7 @@ class Saying:
 
 
 def simple(world, reply):
-    system = opened(world, settings={"search": {"keep": 3}})
+    system = opened(world)
     generator = None if reply is None else Saying(reply)
     events = list(SimpleRag(system.engine, generator).ask("咖啡灌溉工作多久检查一次"))
     return events[0].candidates, events[-1], generator
@@ -141,7 +187,7 @@ def test_simple_rag_cites_the_passages_the_model_names(world):
 def test_simple_rag_cites_all_it_was_given_when_the_model_names_none_or_there_is_no_model(world):
     for reply in ("每隔3天检查一次。", "见资料[9]", None):
         found, answer, _ = simple(world, reply)
-        assert [c.id for c in answer.citations] == [c.chunk.id for c in found[:3]]
+        assert [c.id for c in answer.citations] == [c.chunk.id for c in found[:5]]
         assert not answer.refused
 
 
@@ -150,3 +196,41 @@ def test_simple_rag_refuses_when_the_model_says_so(world):
         _, answer, _ = simple(world, reply)
         assert answer.refused and not answer.citations
     assert not simple(world, "资料中没有写次数，但每7天喷一次[1]。")[1].refused
+
+
+def nearest(world, count, question="咖啡灌溉工作多久检查一次", history=()):
+    system = opened(world, sentences=count)
+    return system, *asked(system, question, history)
+
+
+def test_so_many_nearest_sentences_are_quoted_and_cited_each_by_its_passage(world):
+    for count in (1, 3):
+        system, ranking, answer = nearest(world, count)
+        assert len(answer.citations) == count and len(CITATION.findall(answer.text)) == count
+        for citation in answer.citations:
+            assert citation.id in ranking[:5] and citation.quote in system.engine.chunk(citation.id).text
+            assert f"{citation.quote[:-1]}[{citation.id}]{citation.quote[-1]}" in answer.text
+    assert "咖啡灌溉工作每隔3天检查一次" in answer.text
+
+
+def test_nearest_sentences_never_refuse_and_know_the_conversation(world):
+    assert not nearest(world, 1, "火星上怎么种土豆")[2].refused
+    history = [Turn("user", "咖啡灌溉工作怎么做"), Turn("assistant", "定期检查。")]
+    assert "咖啡" in nearest(world, 1, "那多久一次", history)[2].standalone
+
+
+def test_token_vectors_of_passages_are_made_once_and_in_half_precision():
+    class Counting(HashEmbedder):
+        seen = []
+
+        def token_vectors(self, texts, kind):
+            self.seen += texts
+            return super().token_vectors(texts, kind)
+
+    embedder = RememberingEmbedder(Counting())
+    first = embedder.token_vectors(["采收", "修剪"], "passage")
+    again = embedder.token_vectors(["修剪", "采收", "修剪"], "passage")
+    assert Counting.seen == ["采收", "修剪"]
+    assert np.array_equal(again[1], first[0]) and np.array_equal(again[0], again[2]) and again[0].dtype == np.float32
+    plain = HashEmbedder().token_vectors(["采收"], "query")[0]
+    assert np.array_equal(first[0], plain.astype(np.float16)) and np.array_equal(embedder.token_vectors(["采收"], "query")[0], plain)
