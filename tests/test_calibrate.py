@@ -4,7 +4,7 @@ import pytest
 from answer_world import make_candidate
 from conftest import HashEmbedder
 
-from nongda.evaluation.calibrate import best_cut, chunk_cut, cite_threshold, explain, relevance_cut
+from nongda.evaluation.calibrate import best_cut, chunk_cut, cite_threshold, explain, gate_cut
 from nongda.evaluation.dataset import GoldQuestion
 from nongda.records import Turn
 
@@ -44,10 +44,11 @@ def test_clauses_are_supported_by_their_own_passage_more_than_by_others(lexicon,
     assert (cut.kept, cut.rejected) == (1.0, 1.0)
 
 
-def test_the_relevance_cut_parts_answerable_questions_from_others_and_leaves_out_follow_ups():
+def test_the_gates_cut_parts_answerable_questions_from_others_each_in_its_conversation():
     rows = [("甲", True), ("乙", True), ("丙", False), ("丁", False)]
     questions = [GoldQuestion(q, "dev", "rice", "single", q, a) for q, a in rows]
     questions.append(GoldQuestion("e", "dev", "rice", "follow_up", "戊", True, (Turn("user", "甲"),)))
-    worth = {"甲": 0.95, "乙": 0.93, "丙": 0.85, "丁": 0.8}
-    cut = relevance_cut(questions, worth.__getitem__)
-    assert cut.value == pytest.approx(0.89)
+    worth = {"甲": 1.5, "乙": 0.3, "丙": -0.5, "丁": -2.0}
+    cut = gate_cut(questions, lambda question, history: worth[history[0].content if history else question])
+    assert cut.name == "answer.gate" and cut.value == pytest.approx(-0.1)
+    assert sorted(cut.above) == [0.3, 1.5, 1.5] and sorted(cut.below) == [-2.0, -0.5]

@@ -11,10 +11,11 @@ from gold_world import gold_line, parts, questions, real_values, write_corpus
 from openpyxl import load_workbook
 from test_beir import write as write_set
 
-from nongda.engine import Engine
+from nongda.answer.select import Selector
+from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
-from nongda.evaluate_cli import compare, evaluate
-from nongda.evaluation import commands
+from nongda.evaluate_cli import compare, evaluate, learn
+from nongda.evaluation import commands, crossvalidate
 from nongda.evaluation.baselines import WordReranker
 
 LEXICON = real_values()._lexicon
@@ -78,13 +79,58 @@ def test_fresh_starts_again(world):
 
 
 def test_the_cut_of_every_system_is_measured_on_dev(world):
-    more = dict(json.loads(gold_line(questions()[0])), id="u", kind="unanswerable", answerable=False, evidence=[], must=[],
-                must_not=[], question="香蕉套袋用什么颜色的纸")
+    with pytest.raises(UsageError, match="请补充题目"):
+        invoke(world, "--cuts")
     with (world / "gold" / "dev" / "topic.jsonl").open("a", encoding="utf-8") as file:
-        file.write("\n" + json.dumps(more, ensure_ascii=False))
+        file.write("\n" + unanswerable("u"))
     output = invoke(world, "--cuts").output
     assert "保留 100.0% 资料能回答的问题时" in output
-    assert "answer.relevance_cut = " in output and "full 资料能回答的问题：12 个" in output
+    assert "answer.gate = " in output and "full 资料能回答的问题：12 个" in output
+
+
+def unanswerable(name):
+    return json.dumps({"id": name, "kind": "unanswerable", "answerable": False, "question": "咖啡渣能不能喂猪"}, ensure_ascii=False)
+
+
+@pytest.fixture
+def many_topics(world, monkeypatch):
+    """The same questions in three topics, and on the test side a file that nobody can read."""
+    monkeypatch.setattr(crossvalidate, "GRID", {"another": (0.2, 0.6)})
+    dev = world / "gold" / "dev"
+    (dev / "topic.jsonl").unlink()
+    for topic in range(3):
+        lines = [*map(gold_line, questions()[topic::3]), unanswerable(f"u{topic}")]
+        (dev / f"topic{topic}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (world / "gold" / "test").mkdir()
+    (world / "gold" / "test" / "topic.jsonl").write_bytes(b"\xff not to be read")
+    return world
+
+
+def test_learning_reads_dev_alone_and_writes_the_same_bytes_again(many_topics):
+    files = [many_topics / name for name in ("one.toml", "two.toml")]
+    before = commands.SELECTOR.read_bytes()
+    for path in files:
+        arguments = ["--data", str(many_topics / "data"), "--out", str(path)]
+        result = CliRunner().invoke(learn, arguments, catch_exceptions=False)
+        assert result.exit_code == 0
+        assert "按主题 3 折交叉验证，15 题" in result.output and f"选句参数已写入 {path}" in result.output
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert "15 dev questions" in files[0].read_text(encoding="utf-8")
+    assert Selector.load(files[0]).another in (0.2, 0.6)
+    assert commands.SELECTOR.read_bytes() == before
+
+
+def test_weights_of_an_older_program_do_not_keep_learning_from_starting(many_topics, monkeypatch):
+    root = many_topics / "root"
+    shutil.copytree(ROOT / "assets" / "domain", root / "assets" / "domain")
+    (root / "models").mkdir()
+    shutil.copy(ROOT / "models" / "manifest.toml", root / "models")
+    old = root / "assets" / "domain" / "selector.toml"
+    old.write_text("[sentence]\nlikeness = 1.0\n[gate]\n[cuts]\n", encoding="utf-8")
+    monkeypatch.setattr(commands, "ROOT", root)
+    result = CliRunner().invoke(learn, ["--data", str(many_topics / "data"), "--out", str(old)], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert Selector.load(old).weights.any()
 
 
 def test_a_small_gold_set_does_not_pass_the_check(world):

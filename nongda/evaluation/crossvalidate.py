@@ -1,9 +1,9 @@
 """What learning is worth on questions it has not seen: folds by topic, before and after, and the cuts of composition.
 
 1. Every fold's weights come from the questions of the other topics.
-2. The cuts that say which sentences come along with the best are tried on a small grid: citation F1 plus the share of
-   right answers, each question by the weights that have not seen its topic. A fold's own figure uses the cuts that are
-   best for the other folds.
+2. The cuts that say what else counts for a facet and which sentences come along are tried one after the other: citation
+   F1 plus the share of right answers, each question by the weights that have not seen its topic. A fold's own figure
+   uses the cuts that are best for the other folds.
 3. The gate is learned and measured on the scores of those weights, so that it meets them as strange questions do.
 """
 
@@ -11,29 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
 import numpy as np
 
 from nongda.answer.compose import cited
-from nongda.answer.features import FEATURES
-from nongda.answer.select import GATE, Selector, select
+from nongda.answer.features import FEATURES, Matrix
+from nongda.answer.select import Selector, select
+from nongda.errors import UsageError
 from nongda.evaluation.labels import Example
-from nongda.evaluation.learn import Vector, gate_cut, gate_rows, learn_gate, learn_sentences
+from nongda.evaluation.learn import NOTHING_LEARNED, Vector, gate_cut, gate_rows, learn_gate, learn_sentences
 from nongda.evaluation.scoring import Outcome, score
 from nongda.evaluation.values import Values
 
 FOLDS = 5
-Cuts = tuple[float, float, float]  # facet_share, same_passage, another
-NAMES = ("facet_share", "same_passage", "another")
-GRID: list[Cuts] = list(product((0.3, 0.5, 0.7), (0.01, 0.02, 0.05, 0.1), (0.1, 0.2, 0.4, 0.6)))
+Cuts = Mapping[str, float]
+START: Cuts = {"facet_share": 0.5, "value": 1.0, "side": 3.0, "subject": 1.5, "same_passage": 0.02, "another": 0.2}
+GRID: Mapping[str, Sequence[float]] = {
+    "facet_share": (0.3, 0.5, 0.7), "value": (0.0, 0.5, 1.0, 2.0), "side": (0.0, 1.5, 3.0, 6.0),
+    "subject": (0.0, 0.75, 1.5, 3.0), "same_passage": (0.01, 0.02, 0.05, 0.1), "another": (0.1, 0.2, 0.4, 0.6),
+}
 MEASURES = ("citation_precision", "citation_recall", "citation_f1", "correct")
+_ROUNDS = 2  # through all cuts, one after the other: all settings together would be thousands
 _FIRST = 3
 
 
 def folds(examples: Sequence[Example], count: int = FOLDS) -> list[int]:
-    """Return each question's fold; a topic is never in two."""
+    """Return each question's fold; a topic is never in two. Raises UsageError when there is one topic only."""
     topics = sorted({example.question.topic for example in examples})
+    if len(topics) < 2:
+        raise UsageError("交叉验证至少需要两个主题的 dev 题：请补充题目")
     return [topics.index(example.question.topic) % count for example in examples]
 
 
@@ -53,48 +59,61 @@ def plain_weights(examples: Sequence[Example], names: Sequence[str] = FEATURES) 
     return np.where(chosen, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Composer:
-    """Scores the quotes that would be chosen for a question; the same quotes are scored once."""
+    """Scores the quotes that would be chosen for each answerable question; the same settings are scored once.
 
+    `weights` and `fold_of` are those of each question.
+    """
+
+    examples: Sequence[Example]
+    weights: Sequence[Vector]
+    fold_of: Sequence[int]
     values: Values
-    _known: dict[tuple[str, str], Vector] = field(default_factory=dict)
+    _known: dict[tuple[float, ...], Matrix] = field(default_factory=dict)
+    _scored: dict[tuple[str, str], Vector] = field(default_factory=dict)
 
-    def measure(self, example: Example, weights: Vector, cuts: Cuts) -> Vector:
-        """Return MEASURES of an answerable question's quotes, the gate open."""
-        selector = Selector(weights, np.zeros(len(GATE)), 0.0, 0.0, *cuts)
+    def measure(self, cuts: Cuts) -> Matrix:
+        """Return MEASURES of the quotes, the gate open: (answerable questions, len(MEASURES))."""
+        key = tuple(cuts.values())
+        if key not in self._known:
+            answerable = [(e, w) for e, w in zip(self.examples, self.weights, strict=True) if e.question.answerable]
+            self._known[key] = np.array([self._measure(example, weights, cuts) for example, weights in answerable])
+        return self._known[key]
+
+    def _measure(self, example: Example, weights: Vector, cuts: Cuts) -> Vector:
+        selector = Selector(weights, NOTHING_LEARNED.gate, 0.0, 0.0, **cuts)
         quotes = [one.scored for one in select(example.looked.described, selector).chosen]
         text = "".join(map(cited, quotes))
         key = (example.question.id, text)
-        if key not in self._known:
+        if key not in self._scored:
             chunks = tuple(dict.fromkeys(quote.evidence.chunk_id for quote in quotes))
             found = score(example.question, Outcome(text, False, chunks, (), {}), example.chunks, {}, self.values).metrics
-            self._known[key] = np.array([found[name][0] for name in MEASURES])
-        return self._known[key]
+            self._scored[key] = np.array([found[name][0] for name in MEASURES])
+        return self._scored[key]
 
+    def best(self, left_out: int | None = None) -> Cuts:
+        """Return the cuts with most citation F1 and right answers, without the questions of one fold.
 
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """The mean MEASURES of every setting of the grid, the best one, and what its choice brings a fold it has not seen."""
+        One cut after the other takes its best value; one that is no better than the value in use changes nothing.
+        """
+        kept = np.array([f != left_out for e, f in zip(self.examples, self.fold_of, strict=True) if e.question.answerable])
 
-    curve: Mapping[Cuts, Vector]
-    best: Cuts
-    unseen: Vector
+        def worth(cuts: Cuts) -> float:
+            return float(self.measure(cuts)[kept][:, 2:].mean(axis=0).sum())
 
+        best = START
+        for _ in range(_ROUNDS):
+            for name, values in GRID.items():
+                best = max([best, *({**best, name: value} for value in values)], key=worth)
+        return best
 
-def compose_cuts(examples: Sequence[Example], weights: Sequence[Vector], fold_of: Sequence[int],
-                 composer: Composer) -> Composed:
-    """Try the grid on the answerable questions. The first of equals is kept."""
-    asked = [i for i, example in enumerate(examples) if example.question.answerable]
-    fold = np.array([fold_of[i] for i in asked])
-    found = {cuts: np.array([composer.measure(examples[i], weights[i], cuts) for i in asked]) for cuts in GRID}
-
-    def best_of(kept: np.ndarray) -> Cuts:
-        return max(found, key=lambda cuts: float(found[cuts][kept][:, 2:].mean(axis=0).sum()))
-
-    unseen = np.concatenate([found[best_of(fold != f)][fold == f] for f in sorted(set(fold))])
-    curve = {cuts: measures.mean(axis=0) for cuts, measures in found.items()}
-    return Composed(curve, best_of(np.ones(len(asked), dtype=np.bool_)), unseen.mean(axis=0))
+    def unseen(self) -> Vector:
+        """Return mean MEASURES, every fold with the cuts that are best for the others."""
+        folds_here = np.array([f for e, f in zip(self.examples, self.fold_of, strict=True) if e.question.answerable])
+        parts = [self.measure(self.best(fold))[folds_here == fold] for fold in sorted(set(folds_here.tolist()))]
+        found: Vector = np.concatenate(parts).mean(axis=0)
+        return found
 
 
 def ranking_measures(examples: Sequence[Example], weights: Sequence[Vector]) -> Vector:
@@ -130,20 +149,25 @@ class GateReport:
 
 
 def measure_gate(examples: Sequence[Example], weights: Sequence[Vector], fold_of: Sequence[int]) -> GateReport:
-    """Learn the gate of each fold from the others, and choose the cut on the scores of all."""
-    rows = [(fold, example.question.answerable, row, right)
-            for example, own, fold in zip(examples, weights, fold_of, strict=True)
-            for row, right in gate_rows(example, own)]
+    """Learn the gate of each fold from the others, and choose the cut on the scores of all.
+
+    A question for which there is no sentence is refused without a gate: it counts as under the cut.
+    """
+    rows = [gate_rows(example, own) for example, own in zip(examples, weights, strict=True)]
     scores: dict[tuple[bool, bool], list[float]] = {(True, True): [], (True, False): [], (False, False): []}
     for fold in sorted(set(fold_of)):
-        others = [(row, right) for f, _, row, right in rows if f != fold]
-        gate, bias = learn_gate(np.array([row for row, _ in others]), np.array([right for _, right in others]))
-        for f, answerable, row, right in rows:
+        gate, bias = learn_gate([row for own, f in zip(rows, fold_of, strict=True) if f != fold for row in own])
+        for example, own, f in zip(examples, rows, fold_of, strict=True):
             if f == fold:
-                scores[answerable, right].append(float(row @ gate + bias))
+                answerable = example.question.answerable
+                for row, right in own:
+                    scores[answerable, right].append(float(row @ gate + bias))
+                if not own:
+                    scores[answerable, answerable].append(-np.inf)
     cut = gate_cut(scores[True, True])
-    under = [float(np.mean(np.array(kind) < cut)) if kind else 0.0 for kind in scores.values()]
-    return GateReport(cut, under[0], under[1], under[2], (len(scores[True, True]), len(scores[True, False]), len(scores[False, False])))
+    kinds = tuple(scores.values())
+    under = [float(np.mean(np.array(kind) < cut)) if kind else 0.0 for kind in kinds]
+    return GateReport(cut, under[0], under[1], under[2], (len(kinds[0]), len(kinds[1]), len(kinds[2])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,33 +183,39 @@ def learn(examples: Sequence[Example], values: Values) -> Learned:
     fold_of = folds(examples)
     held = held_out_weights(examples, fold_of)
     gate = measure_gate(examples, held, fold_of)
-    composer = Composer(values)
-    before = {"只用迟交互": plain_weights(examples, ("late",)), "各特征同权": plain_weights(examples)}
-    ways = {**{name: [weights] * len(examples) for name, weights in before.items()}, "学得的权重": held}
-    composed = {name: compose_cuts(examples, weights, fold_of, composer) for name, weights in ways.items()}
-    rows = [row for example, own in zip(examples, held, strict=True) for row in gate_rows(example, own)]
-    weights, bias = learn_gate(np.array([row for row, _ in rows]), np.array([right for _, right in rows]))
-    best = composed["学得的权重"]
-    selector = Selector(learn_sentences([(e.matrix, e.proof) for e in examples]), weights, bias, gate.cut, *best.best)
-    table = [f"{name}：" + _words(ranking_measures(examples, ways[name]), composed[name].unseen) for name in ways]
-    return Learned(selector, (f"按主题 {len(set(fold_of))} 折交叉验证，{len(examples)} 题：", *table, *_curve(best), *_gate_lines(gate)))
+    weights, bias = learn_gate([row for example, own in zip(examples, held, strict=True) for row in gate_rows(example, own)])
+    composer = Composer(examples, held, fold_of, values)
+    best = composer.best()
+    sentence = learn_sentences([(e.matrix, e.proof) for e in examples])
+    selector = Selector(sentence, weights, bias, gate.cut, **best)
+    lines = [f"按主题 {len(set(fold_of))} 折交叉验证，{len(examples)} 题：", *_before(examples, fold_of, values),
+             _line("学得的权重", ranking_measures(examples, held), composer.unseen()), *_curve(composer, best), *_gate_lines(gate)]
+    return Learned(selector, tuple(lines))
 
 
-def _words(ranking: Vector, composed: Vector) -> str:
-    names = ("首句是证据", "首段是证据", "前三句含证据", "引用精确率", "引用召回率", "引用F1", "回答正确")
-    return "  ".join(f"{name} {value:.3f}" for name, value in zip(names, (*ranking, *composed), strict=True))
-
-
-def _curve(composed: Composed) -> list[str]:
-    """One line for every value of a cut, the two others as they are best."""
+def _before(examples: Sequence[Example], fold_of: Sequence[int], values: Values) -> list[str]:
+    """What there is without learning: late interaction alone, all features alike; the cuts as they are to begin with."""
     lines = []
-    for place, name in enumerate(NAMES):
-        for cuts in GRID:
-            if all(cuts[i] == composed.best[i] for i in range(len(NAMES)) if i != place):
-                precision, recall, f1, right = composed.curve[cuts]
-                chosen = " *" if cuts == composed.best else ""
-                lines.append(f"{name} = {cuts[place]:<5} 引用精确率 {precision:.3f}  引用召回率 {recall:.3f}"
-                             f"  引用F1 {f1:.3f}  回答正确 {right:.3f}{chosen}")
+    for name, features in (("只用迟交互", ("late",)), ("各特征同权", FEATURES)):
+        weights = [plain_weights(examples, features)] * len(examples)
+        composed = Composer(examples, weights, fold_of, values).measure(START).mean(axis=0)
+        lines.append(_line(name, ranking_measures(examples, weights), composed))
+    return lines
+
+
+def _line(way: str, ranking: Vector, composed: Vector) -> str:
+    names = ("首句是证据", "首段是证据", "前三句含证据", "引用精确率", "引用召回率", "引用F1", "回答正确")
+    return f"{way}：" + "  ".join(f"{name} {value:.3f}" for name, value in zip(names, (*ranking, *composed), strict=True))
+
+
+def _curve(composer: Composer, best: Cuts) -> list[str]:
+    """One line for every value of a cut, the others as they are best."""
+    lines = []
+    for name, values in GRID.items():
+        for value in values:
+            precision, recall, f1, right = composer.measure({**best, name: value}).mean(axis=0)
+            lines.append(f"{name} = {value:<5} 引用精确率 {precision:.3f}  引用召回率 {recall:.3f}"
+                         f"  引用F1 {f1:.3f}  回答正确 {right:.3f}{' *' if value == best[name] else ''}")
     return lines
 
 

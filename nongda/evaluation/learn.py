@@ -11,7 +11,7 @@ Features are standardised while learning; the weights come back for features as 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +26,10 @@ Vector = NDArray[np.float64]
 SENTENCE_L2 = 10.0  # for the sum over all questions
 GATE_L2 = 3.0
 LOST = 0.02  # of the answerable questions fall under the cut: one in fifty refused wrongly is what readers bear
-_STEPS = 500
+_STEPS = 1000  # the gradient is under 1e-6 then
 _RATE = 0.05
-NOTHING_LEARNED = Selector(np.zeros(len(FEATURES)), np.zeros(len(GATE)), 0.0, 0.0, 0.5, 1.0, 1.0)
-_CUTS = ("bias", "cut", "facet_share", "same_passage", "another")
+_CUTS = tuple(part.name for part in fields(Selector) if part.name not in ("weights", "gate"))
+NOTHING_LEARNED = Selector(np.zeros(len(FEATURES)), np.zeros(len(GATE)), **dict.fromkeys(_CUTS, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +72,22 @@ def sentence_gradient(weights: Vector, listed: Listed, l2: float) -> Vector:
     return gradient
 
 
-def learn_gate(rows: Matrix, answerable: NDArray[np.bool_]) -> tuple[Vector, float]:
+def learn_gate(rows: Sequence[tuple[Vector, bool]]) -> tuple[Vector, float]:
     """Return a weight for each gate feature and the bias; over 0 is more likely answerable.
 
     Raises UsageError when all rows are of one kind.
     """
+    answerable = np.array([right for _, right in rows], dtype=np.bool_)
     if answerable.all() or not answerable.any():
         raise UsageError("学习能否回答需要能回答的和不能回答的 dev 题：请补充题目")
-    scale = _Scale.of(rows)
-    standard = np.column_stack([scale.apply(rows), np.ones(len(rows))])
-    penalty = np.append(np.full(rows.shape[1], GATE_L2), 0.0)
+    matrix = np.array([row for row, _ in rows])
+    scale = _Scale.of(matrix)
+    standard = np.column_stack([scale.apply(matrix), np.ones(len(matrix))])
+    penalty = np.append(np.full(matrix.shape[1], GATE_L2), 0.0)
 
     def gradient(weights: Vector) -> Vector:
         chance = 1 / (1 + np.exp(-standard @ weights))
-        found: Vector = (standard.T @ (chance - answerable) + penalty * weights) / len(rows)
+        found: Vector = (standard.T @ (chance - answerable) + penalty * weights) / len(matrix)
         return found
 
     learned = descend(gradient, standard.shape[1])
@@ -143,8 +145,9 @@ def gate_rows(example: Example, weights: Vector) -> list[tuple[Vector, bool]]:
 
 
 def gate_cut(scores: Sequence[float]) -> float:
-    """Return the score that the share LOST of the answerable questions falls under; what is not asked for is 0."""
-    return float(np.quantile(scores, LOST)) if len(scores) else 0.0
+    """Return the score that the share LOST of the answerable questions falls under; -inf counts for none."""
+    finite = [score for score in scores if np.isfinite(score)]
+    return float(np.quantile(finite, LOST)) if finite else 0.0
 
 
 def selector_text(selector: Selector, questions: int) -> str:
