@@ -18,8 +18,9 @@ def record(number, f1, answerable=True, error="", refused=False):
         metrics["wrong_number"] = metrics["wrong_subject"] = [0.0, 1.0]
     else:
         metrics |= {"refusal_recall": [float(refused), 1.0], "refusal_precision": [float(refused), float(refused)]}
+    kind = ("single" if number % 2 else "numeric") if answerable else "unanswerable"
     return {
-        "id": f"q{number:02}", "split": "dev", "kind": ("single" if number % 2 else "numeric") if answerable else "unanswerable", "topic": "rice",
+        "id": f"q{number:02}", "split": "dev", "kind": kind, "topic": "rice",
         "asked": "a", "failed": "", "question": f"第{number}题|多久*喷*一次", "answerable": answerable, "refused": refused, "error": error,
         "cited": ["aaaaaaaa#1"], "evidence": [["aaaaaaaa#2", "bbbbbbbb#1"]] if answerable else [], "metrics": metrics,
         "timings": {"dense": 0.5, "generate": 1.5, "first_token": 1.0, "total": 2.0 + number}, "ranking": ["aaaaaaaa#2"],

@@ -29,7 +29,7 @@ def test_a_side_is_called_by_its_system_and_its_language_model():
 
 def test_sides_stand_in_one_order_each_once_and_other_systems_are_left_out():
     given = [Side("written", LARGER, FULL), Side("full", LARGER, FULL), Side("full", QUOTED, FULL), Side("k1", QUOTED, FULL),
-             Side("simple_rag", MADE, WORSE), Side("full", LARGER, WORSE)]
+             Side("simple_rag", MADE, WORSE), Side("full", LARGER, WORSE), Side("written", QUOTED, FULL)]
     found = in_order(given)
     assert [side.label for side in found] == ["simple_rag, m", "full", "full, qwen-3b", "written, qwen-3b"]
     assert found[2].records is FULL  # the first of two

@@ -16,7 +16,6 @@ from nongda.evaluation.variants import RememberingEmbedder, System, Variant, loa
 from nongda.records import Answer, Stage, Turn
 from nongda.settings import Settings
 
-
 KS = (1, 2, 3, 4, 5, 6, 7, 8, 20)
 
 

@@ -65,8 +65,11 @@ def load_beside(folder: Path, full: Mapping[str, Any]) -> tuple[list[Side], list
 
 
 def in_order(sides: Sequence[Side]) -> list[Side]:
-    """Return the systems that are compared, in their order, each with each language model once."""
-    first = {(side.name, side.generator): side for side in reversed(sides)}
+    """Return the systems that are compared, in their order, each with each language model once.
+
+    A system that writes, run without a language model, has only quoted and is left out.
+    """
+    first = {(s.name, s.generator): s for s in reversed(sides) if (s.name, s.generator) != ("written", _NONE)}
     return sorted((s for s in first.values() if s.name in SIDES), key=lambda s: (SIDES.index(s.name), s.generator != _NONE, s.generator))
 
 
