@@ -176,7 +176,7 @@ def test_judges_sheets_are_counted(world):
 
 def test_public_sets_are_measured(world, monkeypatch):
     monkeypatch.setattr(Engine, "embedder", property(lambda engine: HashEmbedder()))
-    monkeypatch.setattr(commands, "LateInteraction", lambda embedder, size: WordReranker(LEXICON))
+    monkeypatch.setattr(commands, "LateInteraction", lambda tokens: WordReranker(LEXICON))
     folder = write_set(world)
     assert "hybrid+rerank" in invoke(world, "--beir", str(folder)).output
     assert len((world / "out" / f"beir-{folder.name}.jsonl").read_text("utf-8").splitlines()) == 2

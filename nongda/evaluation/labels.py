@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,10 @@ from numpy.typing import NDArray
 from nongda.answer.features import FEATURES, Matrix
 from nongda.answer.look import Looked
 from nongda.engine import Engine
-from nongda.evaluation.dataset import GoldQuestion, squeeze
+from nongda.evaluation.causes import proves
+from nongda.evaluation.dataset import GoldQuestion
 from nongda.evaluation.runner import GoldScorer
 
-_LEAST_INSIDE = 6  # characters of a text that stands whole in the other
-_LEAST_COMMON = 8  # characters of a run that both have
-_LEAST_SHARE = 0.5  # of the shorter text that such a run makes up
 _NO_VECTORS = np.zeros((0, 0), dtype=np.float16)
 
 
@@ -64,25 +61,14 @@ def label(question: GoldQuestion, looked: Looked, chunks: Sequence[frozenset[str
     Token vectors, which nothing here needs any more, are let go: a thousand passages of them fill a laptop's memory.
     """
     sentences = looked.described.sentences
-    texts = [squeeze(sentence.evidence.text) for _, sentence in sentences]
-    pieces = []
-    for piece, ids in zip(question.evidence, chunks, strict=True):
-        quotes = [squeeze(passage.quote) for passage in piece.passages]
-        pieces.append(frozenset(
-            place for place, (_, sentence) in enumerate(sentences)
-            if sentence.evidence.chunk_id in ids and any(proves(texts[place], quote) for quote in quotes)
-        ))
+    pieces = tuple(
+        frozenset(place for place, (_, sentence) in enumerate(sentences) if sentence.evidence.chunk_id in ids
+                  and any(proves(sentence.evidence.text, passage.quote) for passage in piece.passages))
+        for piece, ids in zip(question.evidence, chunks, strict=True)
+    )
     light = tuple((c, replace(s, vectors=_NO_VECTORS, inside=_NO_VECTORS)) for c, s in sentences)
     described = replace(looked.described, sentences=light)
-    return Example(question, replace(looked, described=described), tuple(pieces), tuple(chunks))
-
-
-def proves(sentence: str, quote: str) -> bool:
-    """Tell whether a sentence and a quote, both squeezed, are about the same words: one holds the other, or a long run."""
-    if sentence in quote or quote in sentence:
-        return min(len(sentence), len(quote)) >= _LEAST_INSIDE
-    common = SequenceMatcher(None, sentence, quote, autojunk=False).find_longest_match().size
-    return common >= max(_LEAST_COMMON, _LEAST_SHARE * min(len(sentence), len(quote)))
+    return Example(question, replace(looked, described=described), pieces, tuple(chunks))
 
 
 def without_proof(example: Example) -> Matrix:
