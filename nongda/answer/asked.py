@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
+from nongda.answer.options import parse_options
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import Quantity, Units
@@ -21,7 +22,7 @@ _ASKS = re.compile(
     r"什么|啥|哪|几|多少|怎|咋|吗|呢|谁|何|为何|是否|能否|可否|还是|(.)[不没]\1|多(?:久|长|宽|深|高|大|远|厚|重|浓|冷|热)"
 )
 _ANY_NUMBER = re.compile(r"^前几(?:天|年|次)|[这近]几(?:天|年|次)|几(?:天|年|个|次|乎)?(?:前|来|乎)")  # 前几天, 这几年, 几乎 ask nothing
-_OPTION = re.compile(r"(?:^|[\s，。？；：:?、（(])[（(]?([A-HＡ-Ｈ])[）).．、:：]\s*")
+_CONTENT = re.compile(r"[\u4e00-\u9fff](?<![左以的时之为是，。])")  # 40%稻瘟灵: what a product holds, no share
 # What two things are compared by: the first kind of which a question names two, joined by a word.
 _COMPARED = ("disease", "pest", "variety", "product", "place", "stage", "crop")
 _JOINT = re.compile(r"和|跟|与|、|比|同(?![一样时])")
@@ -86,7 +87,8 @@ class Asking:
 
     def of(self, question: str, lexicon: Lexicon) -> Asked:
         """Take a question apart."""
-        stem, options = split_options(question)
+        stem, found = parse_options(question)
+        options = tuple((option.letter, option.text) for option in found)
         facets = tuple(Facet(text, self._wanted(text)) for text in _facets(stem))
         if options:
             return Asked("choice", facets, options)
@@ -121,7 +123,8 @@ class Asking:
     def quantities(self, text: str, wanted: Iterable[str]) -> list[str]:
         """Return the different quantities of the wanted kinds, as a text has them."""
         units = frozenset().union(*(self._values[name].units for name in wanted))
-        found = {(q.low, q.high, q.unit): text[q.start : q.end].strip() for q in self.units_of(text) if q.unit in units}
+        found = {(q.low, q.high, q.unit): text[q.start : q.end].strip() for q in self.units_of(text)
+                 if q.unit in units and not (q.unit == "%" and _CONTENT.match(text[q.end :]))}
         return list(found.values())
 
     def held(self, text: str, wanted: Iterable[str], units: frozenset[str], names: frozenset[str]) -> frozenset[str]:
@@ -133,26 +136,9 @@ class Asking:
         )
 
 
-def split_options(question: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Split a choice question into its stem and its options; none where letters do not run from A."""
-    marks = list(_OPTION.finditer(question))
-    letters = [_latin(mark[1]) for mark in marks]
-    if len(marks) < 2 or letters != [chr(ord("A") + i) for i in range(len(marks))]:
-        return question, ()
-    ends = [*(mark.start() for mark in marks[1:]), len(question)]
-    texts = [question[mark.end() : end].strip(" \n，。；、,;") for mark, end in zip(marks, ends, strict=True)]
-    if not all(texts):
-        return question, ()
-    return question[: marks[0].start() + 1].strip(), tuple(zip(letters, texts, strict=True))
-
-
 def _without(text: str, part: str) -> str:
     """Return the text without one of its parts and the word that joined it."""
     return re.sub(rf"(?:和|跟|与|同|、)?{re.escape(part)}(?:和|跟|与|同|、)?", "", text, count=1)
-
-
-def _latin(letter: str) -> str:
-    return letter if letter.isascii() else chr(ord(letter) - 0xFEE0)
 
 
 def _facets(stem: str) -> list[str]:

@@ -41,10 +41,16 @@ def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = 
         return
     facet = -1
     for place, one in enumerate(chosen):
-        first = "" if lead or one.facet == facet else value_of(asked.facets[one.facet], one.scored, asking)
         new_line = "\n" if place and one.facet != facet else ""
+        first = value_of(asked.facets[one.facet], one.scored, asking) if _leads(asked, one, chosen, lead, facet) else ""
         facet = one.facet
         yield Piece(f"{new_line}{f'**{first}**：' if first else ''}{cited(one.scored)}", (one.scored,))
+
+
+def _leads(asked: Asked, one: Chosen, chosen: Sequence[Chosen], lead: str, facet: int) -> bool:
+    """Tell whether the value of a sentence goes first: of the likeliest of its facet, where it stands first."""
+    mates = [other.scored.score for other in chosen if other.facet == one.facet]
+    return asked.kind == "fact" and not lead and one.facet != facet and one.scored.score >= max(mates)
 
 
 def cited(scored: ScoredEvidence) -> str:

@@ -2,7 +2,8 @@
 
 1. Every sentence of the best passages is scored for the whole question and for each of its facets (features.py), by
    weights learned on the dev questions and stored in assets/domain/selector.toml.
-2. Each facet takes its best sentence, the whole question counted in.
+2. Each facet takes its best sentence, the whole question counted in. It should hold the kind of value asked for,
+   speak of the facet's side of a comparison, and of the disease or pest that an earlier facet has named.
 3. What is nearly as likely comes along: from the same passage readily, from another one only close to the best.
 4. A sentence that takes back or limits the chosen one (但, 否则, 除外) comes along with it.
 5. The gate says how likely the passages answer this question at all, from the same features.
@@ -25,14 +26,15 @@ from nongda.answer.features import FEATURES, Matrix, Wanted, describe
 from nongda.answer.sentences import Passage, Sentence
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
-from nongda.models.rerank import TokenCache
+from nongda.models.rerank import PassageTokens, TokenCache
 from nongda.records import Candidate, Query
 
 GATE = (
     "late_most", "late", "inside_most", "cosine", "path_most", "path", "passage", "passage_most", "names_near",
     "names_path", "other_problem", "same_crop", "amounts", "values", "amounts_most", "chance", "score", "near",
 )
-_CUTS = ("bias", "cut", "facet_share", "same_passage", "another")
+CUTS: tuple[str, ...] = ("bias", "cut", "facet_share", "value", "side", "subject", "repeat", "same_passage", "another")
+_PROBLEMS = ("disease", "pest")
 _LIMITS = re.compile(r"^(?:但|但是|不过|然而|否则|除非|例外|只有|如果不|没有.{0,12}的，不)")
 _MOST = 6  # sentences of an answer
 _LOOKED_AT = 8  # best sentences that may come along
@@ -47,6 +49,10 @@ class Selector:
     bias: float
     cut: float
     facet_share: float  # of a facet's own score beside the whole question's
+    value: float  # what the asked kind of value adds to a facet's score
+    side: float  # what the side of a comparison adds
+    subject: float  # what the disease or pest found by an earlier facet adds
+    repeat: float  # what a facet's score loses for a sentence that answers an earlier facet
     same_passage: float  # probability from which a sentence of a chosen passage comes along
     another: float  # share of the best one's probability from which one of another passage does
 
@@ -55,7 +61,7 @@ class Selector:
         """Read selector.toml. Raises SettingsError that names the file, also for weights of other features than these."""
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
-            tables = [(FEATURES, dict(data["sentence"])), (GATE, dict(data["gate"])), (_CUTS, dict(data["cuts"]))]
+            tables = [(FEATURES, dict(data["sentence"])), (GATE, dict(data["gate"])), (CUTS, dict(data["cuts"]))]
             changed = [name for names, table in tables for name in sorted(set(names) ^ set(table))]
             if changed:
                 raise SettingsError(f"选句参数文件 {path} 与这一版程序不符（{'、'.join(changed)}）：请运行 learn 命令重新学习")
@@ -84,22 +90,45 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The candidates' sentences with their features: for the whole question first, then for each facet."""
+    """The candidates' sentences with their features: for the whole question first, then for each facet.
+
+    `sides` are the words of each of two things compared that the other has not, () where nothing is compared;
+    `names_problem`: the question itself says which disease or pest it means.
+    """
 
     sentences: tuple[tuple[Candidate, Sentence], ...]
     matrices: tuple[Matrix, ...]
+    sides: tuple[frozenset[str], ...] = ()
+    names_problem: bool = False
 
 
 def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passages: Sequence[Passage], tokens: TokenCache,
               lexicon: Lexicon, asking: Asking, idf: Callable[[str], float]) -> Described:
     """Compute the features of all sentences."""
+    whole = tokens.question(lexicon.canonical(query.standalone))
+    vectors = [whole.vectors.astype(np.float32), *_facet_vectors(query, asked, whole, tokens, lexicon)]
     texts = [query.standalone, *(facet.text for facet in asked.facets)]
-    vectors = tokens.questions([lexicon.canonical(text) for text in texts])
-    words = [frozenset(query.tokens), *(frozenset(lexicon.tokens(facet.text)) for facet in asked.facets)]
+    words = [frozenset(query.tokens), *(frozenset(lexicon.tokens(text)) for text in texts[1:])]
     values = [asked.values, *(facet.values for facet in asked.facets)]
     wanted = [Wanted(query, asked, *parts) for parts in zip(texts, words, vectors, values, strict=True)]
     sentences = tuple((c, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences)
-    return Described(sentences, tuple(describe(w, candidates, passages, lexicon, asking, idf) for w in wanted))
+    matrices = tuple(describe(w, candidates, passages, lexicon, asking, idf) for w in wanted)
+    sides = [frozenset(lexicon.tokens(side)) for side in asked.sides]
+    parted = tuple(side - sides[1 - place] for place, side in enumerate(sides))
+    return Described(sentences, matrices, parted, any(e.kind in _PROBLEMS for e in query.entities))
+
+
+def _facet_vectors(query: Query, asked: Asked, whole: PassageTokens, tokens: TokenCache,
+                   lexicon: Lexicon) -> list[NDArray[np.float32]]:
+    """Return each facet's token vectors as they are within the whole question: there they have met its subject."""
+    text = lexicon.canonical(query.standalone)
+    found: list[NDArray[np.float32]] = []
+    for facet in asked.facets:
+        form = lexicon.canonical(facet.text)
+        start = text.rfind(form)
+        inside = [i for i, (a, b) in enumerate(whole.spans) if start <= a and b <= start + len(form)] if start >= 0 else []
+        found.append(whole.vectors[inside].astype(np.float32) if inside else tokens.questions([form])[0])
+    return found
 
 
 def select(found: Described, selector: Selector) -> Selection:
@@ -123,10 +152,12 @@ def softmax(scores: Matrix) -> Matrix:
 
 def _places(scores: Sequence[Matrix], chances: Matrix, found: Described, selector: Selector) -> list[tuple[int, int]]:
     """Return (sentence, facet), by facet and then in reading order."""
-    share = selector.facet_share
     facets: dict[int, int] = {}
     for facet, own in enumerate(scores[1:]):
-        facets.setdefault(int(np.argmax((1 - share) * scores[0] + share * own)), facet)
+        mixed = (1 - selector.facet_share) * scores[0] + selector.facet_share * own
+        mixed = mixed + _fitting(facet, list(facets), found, selector)
+        mixed[list(facets)] -= selector.repeat
+        facets.setdefault(int(np.argmax(mixed)), facet)
     order = [int(i) for i in np.argsort(-chances, kind="stable")[:_LOOKED_AT]]
     most = float(chances.max())
     for i in order:
@@ -139,6 +170,24 @@ def _places(scores: Sequence[Matrix], chances: Matrix, found: Described, selecto
         if _limits(i, found) and i + 1 not in facets:
             facets[i + 1] = facets[i]
     return sorted(facets.items(), key=lambda item: (item[1], item[0]))
+
+
+def _fitting(facet: int, before: Sequence[int], found: Described, selector: Selector) -> Matrix:
+    """Return what else speaks for each sentence as the answer to a facet, given the sentences chosen before."""
+    fitting = selector.value * found.matrices[facet + 1][:, FEATURES.index("values")]
+    if len(found.sides) == len(found.matrices) - 1:
+        own, other = found.sides[facet], found.sides[1 - facet]
+        held = [(_share(own, s.path_tokens), _share(other, s.path_tokens)) for _, s in found.sentences]
+        fitting = fitting + selector.side * np.array([mine - its * (mine < 1) for mine, its in held])
+    subject = {n for i in before for n in found.sentences[i][1].names if n[0] in _PROBLEMS}
+    if subject and not found.names_problem:
+        known = [s.problems or frozenset(n for n in s.names if n[0] in _PROBLEMS) for _, s in found.sentences]
+        fitting = fitting + selector.subject * np.array([0.0 if not names else (1.0 if names & subject else -1.0) for names in known])
+    return np.asarray(fitting)
+
+
+def _share(words: frozenset[str], held: frozenset[str]) -> float:
+    return len(words & held) / len(words) if words else 0.0
 
 
 def _facet_of(place: int, scores: Sequence[Matrix]) -> int:

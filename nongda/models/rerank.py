@@ -73,6 +73,11 @@ class TokenCache:
         """Return one (tokens, dimension) float32 array a question."""
         return self.embedder.token_vectors(texts, "query")
 
+    def question(self, text: str) -> PassageTokens:
+        """Return a question's tokens with their places in it."""
+        vectors, spans = self.questions([text])[0], self.embedder.token_spans([text], "query")[0]
+        return PassageTokens(vectors.astype(np.float16), tuple(spans))
+
     def passages(self, texts: Sequence[str]) -> list[PassageTokens]:
         """Return the tokens of each passage, from the cache where they are known."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._cache]
