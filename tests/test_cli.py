@@ -67,7 +67,7 @@ def test_batch_answers_line_by_line_and_a_bad_line_does_not_stop_the_rest(data, 
     assert [a["id"] for a in answers] == ["a", "b", "c", 4]
     assert answers[0]["refused"] is True
     assert "没有文字" in answers[1]["error"]
-    assert answers[2]["standalone"] == "咖啡叶锈病：那多久喷一次"
+    assert answers[2]["standalone"] == "咖啡叶锈病怎么治；那多久喷一次"
     assert "不是 JSON" in answers[3]["error"]
 
 

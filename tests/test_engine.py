@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, QueuedGenerator
 
+from nongda.answer.features import FEATURES
 from nongda.documents.identify import CITATION
 from nongda.engine import Engine
 from nongda.errors import StoreError, UsageError, WeightsError
@@ -73,11 +74,23 @@ def test_no_number_of_the_answer_is_missing_from_the_cited_passages(engine, aske
 
 def test_another_crop_is_refused(engine):
     answer = list(engine.ask("水稻稻瘟病用什么药"))[-1]
-    assert (answer.refused, answer.text) == (True, "根据当前知识库，未找到相关信息")
+    assert (answer.kind, answer.refused, answer.citations) == ("refused", True, ())
+    assert answer.text == "根据当前知识库，未找到相关信息。资料里讲的作物是小粒种咖啡，没有水稻的这项内容。"
 
 
 def test_a_question_far_from_the_documents_is_refused(engine):
     assert list(engine.ask("手机怎么充电更快"))[-1].refused
+
+
+def test_what_the_gate_thinks_of_a_question_is_told_without_an_answer(engine):
+    answerable, far = engine.answerable("咖啡叶锈病的病斑是什么颜色"), engine.answerable("手机怎么充电更快")
+    assert answerable >= engine.settings.answer.gate > far
+
+
+def test_the_sentences_that_may_answer_are_described_without_an_answer(engine):
+    looked = engine.look("那它怎么传播", [Turn("user", "咖啡叶锈病怎么防治")])
+    assert looked.candidates[0].document.source == "11-叶锈病.md"
+    assert {matrix.shape for matrix in looked.described.matrices} == {(len(looked.described.sentences), len(FEATURES))}
 
 
 def test_search_finds_the_leaf_rust_chapter_in_every_mode(engine):
