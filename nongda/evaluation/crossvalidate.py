@@ -25,10 +25,13 @@ from nongda.evaluation.values import Values
 
 FOLDS = 5
 Cuts = Mapping[str, float]
-START: Cuts = {"facet_share": 0.5, "value": 1.0, "side": 3.0, "subject": 1.5, "same_passage": 0.02, "another": 0.2}
+START: Cuts = {
+    "facet_share": 0.5, "value": 1.0, "side": 3.0, "subject": 1.5, "repeat": 0.0, "same_passage": 0.02, "another": 0.2,
+}
 GRID: Mapping[str, Sequence[float]] = {
     "facet_share": (0.3, 0.5, 0.7), "value": (0.0, 0.5, 1.0, 2.0), "side": (0.0, 1.5, 3.0, 6.0),
-    "subject": (0.0, 0.75, 1.5, 3.0), "same_passage": (0.01, 0.02, 0.05, 0.1), "another": (0.1, 0.2, 0.4, 0.6),
+    "subject": (0.0, 0.75, 1.5, 3.0), "repeat": (0.0, 1.0, 2.0, 4.0), "same_passage": (0.01, 0.02, 0.05, 0.1),
+    "another": (0.1, 0.2, 0.4, 0.6),
 }
 MEASURES = ("citation_precision", "citation_recall", "citation_f1", "correct")
 _ROUNDS = 2  # through all cuts, one after the other: all settings together would be thousands
