@@ -13,7 +13,7 @@ from nongda.answer.answerer import Answerer, Parts
 from nongda.answer.domain import Domain
 from nongda.answer.features import FEATURES
 from nongda.answer.retrieve import Indexes
-from nongda.answer.select import GATE, Selector
+from nongda.answer.select import CUTS, GATE, Selector
 from nongda.answer.sentences import Passages
 from nongda.index.lexical import LexicalIndex
 from nongda.index.subjects import Subjects
@@ -48,11 +48,11 @@ def make_indexes(candidates: Sequence[Candidate], lexicon: Lexicon, embedder) ->
                    Subjects.of(chunks.values(), [c.document for c in candidates], lexicon))
 
 
-def make_selector(weights: dict[str, float], gate: dict[str, float] | None = None, bias: float = 0.0, cut: float = 0.0,
-                  facet_share: float = 0.5, same_passage: float = 0.2, another: float = 0.8) -> Selector:
-    """Return a selector with weights set by hand; all others are 0, and the gate is open unless it is given."""
+def make_selector(weights: dict[str, float], gate: dict[str, float] | None = None, **cuts: float) -> Selector:
+    """Return a selector with weights and CUTS set by hand; all others are 0, and the gate is open unless it is given."""
+    chosen = {**dict.fromkeys(CUTS, 0.0), "facet_share": 0.5, "same_passage": 0.2, "another": 0.8, **cuts}
     return Selector(np.array([weights.get(name, 0.0) for name in FEATURES]),
-                    np.array([(gate or {}).get(name, 0.0) for name in GATE]), bias, cut, facet_share, same_passage, another)
+                    np.array([(gate or {}).get(name, 0.0) for name in GATE]), **chosen)
 
 
 WORDS = make_selector({"words_near": 10.0, "values": 1.0})  # by shared words, so that learning anew changes no test

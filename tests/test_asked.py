@@ -2,10 +2,8 @@
 
 import pytest
 from conftest import ROOT
-from hypothesis import given
-from hypothesis import strategies as st
 
-from nongda.answer.asked import Asking, split_options
+from nongda.answer.asked import Asking
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
 
@@ -89,22 +87,15 @@ def test_two_things_that_are_only_named_together_are_not_compared(asking, words)
     "隔几天喷一次？A. 5天 B. 10天 C. 20天", "隔几天喷一次？（A）5天（B）10天（C）20天", "隔几天喷一次？\nA、5天\nB、10天\nC、20天",
     "隔几天喷一次？Ａ．5天；Ｂ．10天；Ｃ．20天。",
 ])
-def test_options_are_read_in_every_writing(question):
-    stem, options = split_options(question)
-    assert options == (("A", "5天"), ("B", "10天"), ("C", "20天"))
-    assert stem.startswith("隔几天喷一次")
+def test_the_options_of_a_choice_are_no_facets(asking, words, question):
+    asked = asking.of(question, words)
+    assert asked.options == (("A", "5天"), ("B", "10天"), ("C", "20天"))
+    assert [facet.text for facet in asked.facets] == ["隔几天喷一次？"]
 
 
-@pytest.mark.parametrize("question", ["维生素A和维生素B是什么", "A. 甲 C. 丙", "B. 乙 C. 丙", "A. 只有一个", "A. B. 乙", "Bt-781怎么用"])
-def test_letters_that_do_not_run_from_a_or_have_no_text_are_no_options(question):
-    assert split_options(question) == (question, ())
-
-
-@given(st.lists(st.text(alphabet="甲乙丙丁戊己庚辛壬癸", min_size=1, max_size=6), min_size=2, max_size=8))
-def test_options_come_back_as_they_were_written(texts):
-    letters = "ABCDEFGH"[: len(texts)]
-    stem, options = split_options("选哪个？" + " ".join(f"{a}. {t}" for a, t in zip(letters, texts, strict=True)))
-    assert (stem, options) == ("选哪个？", tuple(zip(letters, texts, strict=True)))
+def test_what_a_product_holds_is_no_share(asking):
+    assert asking.quantities("用40%稻瘟灵乳油", {"share"}) == []
+    assert asking.quantities("荫蔽度以40%为宜", {"share"}) == ["40%"]
 
 
 def test_quantities_of_the_wanted_kinds_are_given_once_as_written(asking):
