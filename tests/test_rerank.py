@@ -69,6 +69,12 @@ def test_a_passage_s_tokens_know_their_place_in_the_text():
     assert tokens.vectors.tolist() == [[0, 1, 0], [0, 0, 1]] and tokens.spans == ((0, 1), (1, 2))
 
 
+def test_a_question_s_tokens_know_their_place_in_it():
+    tokens = TokenCache(AxisEmbedder()).question("锈药")
+    assert tokens.spans == ((0, 1), (1, 2))
+    assert tokens.vectors.dtype == np.float16 and tokens.vectors.tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
 def test_a_cache_of_nothing_still_scores():
     reranker = LateInteraction(TokenCache(AxisEmbedder(), 0))
     assert reranker.score("锈", ["药", "锈"]).tolist() == [0, 1]

@@ -1,5 +1,6 @@
 """Which sentences are chosen, by probabilities set by hand."""
 
+import dataclasses
 import math
 import tomllib
 
@@ -10,7 +11,16 @@ from conftest import ROOT, HashEmbedder
 
 from nongda.answer.asked import Asking
 from nongda.answer.features import FEATURES
-from nongda.answer.select import GATE, Described, Selector, described, gate_features, select, softmax
+from nongda.answer.select import (
+    GATE,
+    Described,
+    Selector,
+    _facet_vectors,
+    described,
+    gate_features,
+    select,
+    softmax,
+)
 from nongda.answer.sentences import Passages, Sentence
 from nongda.answer.understand import understand
 from nongda.errors import SettingsError
@@ -50,6 +60,7 @@ def chosen(found, **cuts):
 
 
 EVEN = {"facet_share": 0.5, "same_passage": 0.3, "another": 0.9}
+ALONE = {"facet_share": 0.5, "same_passage": 1.1, "another": 1.1}  # nothing comes along
 
 
 def test_the_likeliest_sentence_is_chosen(make):
@@ -69,6 +80,50 @@ def test_each_facet_takes_its_best_sentence_the_whole_question_counted_in(make):
 def test_what_answers_two_facets_is_said_once_for_the_first(make):
     found = make("甲|乙", (0.9, 0.1), (0.9, 0.1), (0.8, 0.2))
     assert chosen(found, **EVEN) == [("甲", 0)]
+
+
+def holding(found, **parts):
+    """Return the sentences with other parts: a list each, one entry a sentence."""
+    changed = [dataclasses.replace(s, **{name: frozenset(values[i]) for name, values in parts.items()})
+               for i, (_, s) in enumerate(found.sentences)]
+    return dataclasses.replace(found, sentences=tuple((c, s) for (c, _), s in zip(found.sentences, changed, strict=True)))
+
+
+def test_a_facet_s_later_sentence_is_a_new_one_where_repeating_costs_more_than_it_is_better(make):
+    found = make("甲|乙", (0.9, 0.1), (0.9, 0.1), (0.9, 0.1))  # better by log 9 = 2.197
+    assert chosen(found, **EVEN, repeat=2.19) == [("甲", 0)]
+    assert chosen(found, **EVEN, repeat=2.20) == [("甲", 0), ("乙", 1)]
+
+
+def test_the_asked_kind_of_value_speaks_for_a_sentence(make):
+    found = make("甲|乙", (0.9, 0.1), (0.9, 0.1))
+    found.matrices[1][:, FEATURES.index("values")] = (0, 1)
+    assert chosen(found, **ALONE, value=2.19) == [("甲", 0)]
+    assert chosen(found, **ALONE, value=2.20) == [("乙", 0)]
+
+
+def test_each_side_of_a_comparison_takes_a_sentence_of_its_own_side(make):
+    even = (0.25,) * 4
+    sides = ({"炭疽病"}, {"叶锈病", "炭疽病"}, {"叶锈病"}, ())
+    found = holding(make("甲|乙|丙|丁", even, even, even), path_tokens=sides)
+    compared = dataclasses.replace(found, sides=(frozenset({"叶锈病"}), frozenset({"炭疽病"})))
+    assert chosen(compared, **ALONE, side=1.0) == [("乙", 0), ("甲", 1)]  # what holds all of a side may hold the other too
+    assert chosen(found, **ALONE, side=1.0) == [("甲", 0)]
+
+
+@pytest.mark.parametrize(("subject", "named", "second"), [(1.0, False, "丙"), (1.0, True, "乙"), (0.0, False, "乙")])
+def test_a_later_facet_stays_with_the_disease_that_an_earlier_one_found(make, subject, named, second):
+    found = make("甲|乙|丙", (0.4, 0.3, 0.3), (0.9, 0.05, 0.05), (0.02, 0.5, 0.48))
+    rust, blight = {("disease", "叶锈病")}, {("disease", "炭疽病")}
+    found = dataclasses.replace(holding(found, names=[rust, blight, rust]), names_problem=named)
+    assert chosen(found, **EVEN, subject=subject) == [("甲", 0), (second, 1)]
+
+
+def test_the_heading_s_disease_goes_before_those_the_sentence_names(make):
+    found = make("甲|乙|丙", (0.4, 0.3, 0.3), (0.9, 0.05, 0.05), (0.02, 0.5, 0.48))
+    rust, blight = {("disease", "叶锈病")}, {("disease", "炭疽病")}
+    found = holding(found, names=[rust, rust | blight, ()], problems=[(), blight, ()])
+    assert chosen(found, **EVEN, subject=1.0) == [("甲", 0), ("丙", 1)]
 
 
 def test_from_the_same_passage_a_likely_sentence_comes_along_from_another_only_one_close_to_the_best(make):
@@ -164,6 +219,43 @@ def test_the_whole_question_is_described_first_and_then_each_facet(lexicon):
         ("aaaaaaaa#0", "叶锈病喷波尔多液。"), ("aaaaaaaa#0", "隔10天再来。")]
     held = [matrix[:, FEATURES.index("any_value")].tolist() for matrix in found.matrices]
     assert held == [[1, 1], [1, 0], [0, 1]]  # a product, and days
+
+
+class Placing(HashEmbedder):
+    """The first number of a token's vector is its place in the text that was embedded."""
+
+    def token_vectors(self, texts, kind):
+        return [np.array([[place, 1.0] for place, _ in spans], np.float32) for spans in self.token_spans(texts, kind)]
+
+
+def test_a_facet_s_vectors_are_those_of_its_words_within_the_whole_question(lexicon):
+    asking = Asking.load(ROOT / "assets" / "domain")
+    question = "锈病用什么药，隔几天喷"  # as search sees it: 叶锈病用什么药,隔几天喷
+    query, asked = understand(question, [], lexicon, AnswerSettings()), asking.of(question, lexicon)
+    vectors = _facet_vectors(query, asked, TokenCache(Placing()).question(query.canonical), TokenCache(Placing()), lexicon)
+    assert query.canonical == "叶锈病用什么药,隔几天喷"
+    assert [rows[:, 0].tolist() for rows in vectors] == [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11]]
+
+
+def test_a_facet_whose_words_do_not_stand_in_the_question_is_embedded_by_itself(lexicon):
+    asking = Asking.load(ROOT / "assets" / "domain")
+    question = "叶锈病和炭疽病有什么区别"
+    query, asked = understand(question, [], lexicon, AnswerSettings()), asking.of(question, lexicon)
+    vectors = _facet_vectors(query, asked, TokenCache(Placing()).question(query.canonical), TokenCache(Placing()), lexicon)
+    assert [facet.text for facet in asked.facets] == ["叶锈病有什么区别", "炭疽病有什么区别"]
+    assert [rows[:, 0].tolist() for rows in vectors] == [list(range(8)), [4, 5, 6, 7, 8, 9, 10, 11]]  # the second stands there
+
+
+def test_the_words_that_part_two_sides_are_those_the_other_has_not(lexicon):
+    asking = Asking.load(ROOT / "assets" / "domain")
+    tokens = TokenCache(HashEmbedder())
+    question = "咖啡叶锈病和咖啡炭疽病有什么区别"
+    query, asked = understand(question, [], lexicon, AnswerSettings()), asking.of(question, lexicon)
+    candidate = make_candidate(lexicon, "叶锈病病斑橙黄色。")
+    found = described(query, asked, [candidate], Passages(tokens, lexicon, asking).of([candidate]), tokens, lexicon, asking,
+                      lambda token: 1.0)
+    assert "叶锈病" in found.sides[0] and "炭疽病" in found.sides[1]
+    assert not found.sides[0] & found.sides[1] and found.names_problem
 
 
 def test_the_product_s_own_weights_are_numbers():

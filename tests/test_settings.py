@@ -81,6 +81,19 @@ def test_zero_overlap_and_all_layers_on_the_graphics_card_are_allowed(tmp_path):
     assert (settings.gpu_layers, settings.chunk.overlap) == (-1, 0)
 
 
+def test_the_style_is_one_of_two_words_and_another_is_named(tmp_path):
+    assert load_settings(write(tmp_path, "[answer]\nstyle = \"write\"\n")).answer.style == "write"
+    for wrong in ("\"poem\"", "1"):
+        with pytest.raises(SettingsError, match=r"answer\.style.*quote、write"):
+            load_settings(write(tmp_path, f"[answer]\nstyle = {wrong}\n"))
+
+
+def test_the_gate_may_be_below_zero_down_to_never_refusing(tmp_path):
+    assert load_settings(write(tmp_path, "[answer]\ngate = -1000\n")).answer.gate == -1000
+    with pytest.raises(SettingsError, match=r"answer\.gate.*-1000"):
+        load_settings(write(tmp_path, "[answer]\ngate = -1000.1\n"))
+
+
 def test_a_folder_in_place_of_the_file_is_named(tmp_path):
     with pytest.raises(SettingsError, match="无法读取"):
         load_settings(tmp_path)
