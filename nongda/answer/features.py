@@ -57,17 +57,17 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
     best = _best_of_passage(owners, nearness)
     rerank = {c.chunk.id: c.scores.get("rerank", c.score) for c in candidates}
     documents = Counter(c.chunk.doc_id for c in candidates)
-    asked = _Names.of(wanted, lexicon, asking)
+    asked, share = _Names.of(wanted, lexicon, asking), _Share(wanted.tokens, idf)
+    places = {c.chunk.id: place for place, c in enumerate(candidates, start=1)}
     rows = []
     for place, (candidate, passage, sentence) in enumerate(owners):
         neighbours = [nearness[i] for i in (place - 1, place + 1) if 0 <= i < len(owners) and owners[i][0] is candidate]
-        share = _Share(wanted.tokens, idf)
         rows.append([
             late[place], late[place] - late.max(), inside[place], inside[place] - inside.max(), cosine[place], cosine[place] - cosine.max(),
             best[candidate.chunk.id], max(neighbours, default=0.0),
             share(sentence.tokens), share(sentence.path_tokens), share(passage.tokens), share(sentence.heading),
             1 / candidate.ranks.get("bm25", _NO_RANK), 1 / candidate.ranks.get("dense", _NO_RANK),
-            1 / (1 + candidates.index(candidate)), rerank[candidate.chunk.id] - max(rerank.values()),
+            1 / places[candidate.chunk.id], rerank[candidate.chunk.id] - max(rerank.values()),
             documents[candidate.chunk.doc_id] / len(candidates),
             *asked.features(sentence, passage, candidate), *_values(wanted, sentence, asked, asking), *_form(sentence, candidate),
         ])
