@@ -4,7 +4,8 @@
    weights learned on the dev questions and stored in assets/domain/selector.toml.
 2. Each facet takes its best sentence, the whole question counted in. It should hold the kind of value asked for,
    speak of the facet's side of a comparison, and of the disease or pest that an earlier facet has named.
-3. What is nearly as likely comes along: from the same passage readily, from another one only close to the best.
+3. What is nearly as likely comes along: from the same passage readily, unless it gives another amount of what is asked,
+   from another one only close to the best.
 4. A sentence that takes back or limits the chosen one (但, 否则, 除外) comes along with it.
 5. The gate says how likely the passages answer this question at all, from the same features.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,12 +165,26 @@ def _places(scores: Sequence[Matrix], chances: Matrix, found: Described, selecto
         chunk = found.sentences[i][1].evidence.chunk_id
         mates = [j for j in facets if found.sentences[j][1].evidence.chunk_id == chunk]
         least = selector.same_passage if mates else selector.another * most
-        if i not in facets and len(facets) < _MOST and chances[i] >= least:
+        if i not in facets and len(facets) < _MOST and chances[i] >= least and not _rivals(i, facets, mates, found):
             facets[i] = facets[mates[0]] if mates else _facet_of(i, scores)
     for i in list(facets):
         if _limits(i, found) and i + 1 not in facets:
             facets[i + 1] = facets[i]
     return sorted(facets.items(), key=lambda item: (item[1], item[0]))
+
+
+def _rivals(place: int, facets: Mapping[int, int], mates: Sequence[int], found: Described) -> bool:
+    """Tell whether a sentence gives another amount of what one of its passage has answered: of something else there."""
+    column = FEATURES.index("values")
+    own = found.sentences[place][1].amounts
+    for mate in mates:
+        values = found.matrices[facets[mate] + 1][:, column]
+        theirs = found.sentences[mate][1].amounts
+        units = {unit for _, _, unit in own if unit} & {unit for _, _, unit in theirs if unit}
+        shared = {amount for amount in own & theirs if amount[2] in units}
+        if units and not shared and values[place] > 0 and values[mate] > 0:
+            return True
+    return False
 
 
 def _fitting(facet: int, before: Sequence[int], found: Described, selector: Selector) -> Matrix:
