@@ -26,14 +26,15 @@ from nongda.evaluation.values import Values
 FOLDS = 5
 Cuts = Mapping[str, float]
 START: Cuts = {
-    "facet_share": 0.5, "value": 1.0, "side": 3.0, "subject": 1.5, "repeat": 0.0, "same_passage": 0.02, "another": 0.2,
+    "facet_share": 1.0, "value": 1.0, "side": 6.0, "subject": 3.0, "repeat": 2.0, "same_passage": 0.02, "another": 0.2,
 }
 GRID: Mapping[str, Sequence[float]] = {
-    "facet_share": (0.3, 0.5, 0.7), "value": (0.0, 0.5, 1.0, 2.0), "side": (0.0, 1.5, 3.0, 6.0),
-    "subject": (0.0, 0.75, 1.5, 3.0), "repeat": (0.0, 1.0, 2.0, 4.0), "same_passage": (0.01, 0.02, 0.05, 0.1),
+    "facet_share": (0.3, 0.5, 0.7, 1.0), "value": (0.0, 0.5, 1.0, 2.0), "side": (0.0, 3.0, 6.0, 9.0),
+    "subject": (0.0, 1.5, 3.0, 4.5), "repeat": (0.0, 1.0, 2.0, 4.0), "same_passage": (0.01, 0.02, 0.05, 0.1),
     "another": (0.1, 0.2, 0.4, 0.6),
 }
 MEASURES = ("citation_precision", "citation_recall", "citation_f1", "correct")
+_GAIN = 0.02  # of F1 plus right answers: what is less does not last on other questions, so nothing moves for it
 _ROUNDS = 2  # through all cuts, one after the other: all settings together would be thousands
 _FIRST = 3
 
@@ -98,7 +99,7 @@ class Composer:
     def best(self, left_out: int | None = None) -> Cuts:
         """Return the cuts with most citation F1 and right answers, without the questions of one fold.
 
-        One cut after the other takes its best value; one that is no better than the value in use changes nothing.
+        One cut after the other takes its best value when that is worth it; else it stays as it is.
         """
         kept = np.array([f != left_out for e, f in zip(self.examples, self.fold_of, strict=True) if e.question.answerable])
 
@@ -108,7 +109,8 @@ class Composer:
         best = START
         for _ in range(_ROUNDS):
             for name, values in GRID.items():
-                best = max([best, *({**best, name: value} for value in values)], key=worth)
+                other = max(({**best, name: value} for value in values), key=worth)
+                best = other if worth(other) >= worth(best) + _GAIN else best
         return best
 
     def unseen(self) -> Vector:
@@ -163,8 +165,8 @@ def measure_gate(examples: Sequence[Example], weights: Sequence[Vector], fold_of
         for example, own, f in zip(examples, rows, fold_of, strict=True):
             if f == fold:
                 answerable = example.question.answerable
-                for row, right in own:
-                    scores[answerable, right].append(float(row @ gate + bias))
+                for row in own:
+                    scores[answerable, row.answerable].append(float(row.features @ gate + bias))
                 if not own:
                     scores[answerable, answerable].append(-np.inf)
     cut = gate_cut(scores[True, True])

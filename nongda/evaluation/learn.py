@@ -24,12 +24,17 @@ from nongda.evaluation.labels import Example, without_proof
 
 Vector = NDArray[np.float64]
 SENTENCE_L2 = 10.0  # for the sum over all questions
-GATE_L2 = 3.0
+GATE_L2 = 10.0
+# Likeness never speaks against an answer; of correlated features one would, and a strange question pay for it.
+AGAINST = ("other_problem",)
 LOST = 0.02  # of the answerable questions fall under the cut: one in fifty refused wrongly is what readers bear
 _STEPS = 1000  # the gradient is under 1e-6 then
 _RATE = 0.05
 _CUTS = tuple(part.name for part in fields(Selector) if part.name not in ("weights", "gate"))
 NOTHING_LEARNED = Selector(np.zeros(len(FEATURES)), np.zeros(len(GATE)), **dict.fromkeys(_CUTS, 0.0))
+
+
+GATE_SIGNS: Vector = np.array([-1.0 if name in AGAINST else 1.0 for name in GATE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +77,47 @@ def sentence_gradient(weights: Vector, listed: Listed, l2: float) -> Vector:
     return gradient
 
 
-def learn_gate(rows: Sequence[tuple[Vector, bool]]) -> tuple[Vector, float]:
-    """Return a weight for each gate feature and the bias; over 0 is more likely answerable.
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """The gate's features of a question; `whole` is False where its proof was taken out."""
 
+    features: Vector
+    answerable: bool
+    whole: bool = True
+
+
+def learn_gate(rows: Sequence[GateRow], signs: Vector = GATE_SIGNS) -> tuple[Vector, float]:
+    """Return a weight for each gate feature, of the sign given, and the bias; over 0 is more likely answerable.
+
+    Questions that nobody can answer and those without their proof count alike, whichever are more.
     Raises UsageError when all rows are of one kind.
     """
-    answerable = np.array([right for _, right in rows], dtype=np.bool_)
+    answerable = np.array([row.answerable for row in rows], dtype=np.bool_)
     if answerable.all() or not answerable.any():
         raise UsageError("学习能否回答需要能回答的和不能回答的 dev 题：请补充题目")
-    matrix = np.array([row for row, _ in rows])
+    matrix, counts = np.array([row.features for row in rows]), _counts(rows)
     scale = _Scale.of(matrix)
     standard = np.column_stack([scale.apply(matrix), np.ones(len(matrix))])
     penalty = np.append(np.full(matrix.shape[1], GATE_L2), 0.0)
 
     def gradient(weights: Vector) -> Vector:
         chance = 1 / (1 + np.exp(-standard @ weights))
-        found: Vector = (standard.T @ (chance - answerable) + penalty * weights) / len(matrix)
+        found: Vector = (standard.T @ (counts * (chance - answerable)) + penalty * weights) / len(matrix)
         return found
 
-    learned = descend(gradient, standard.shape[1])
+    learned = descend(gradient, standard.shape[1], np.append(signs, 0.0))
     weights = scale.raw(learned[:-1])
     return weights, float(learned[-1] - weights @ scale.mean)
+
+
+def _counts(rows: Sequence[GateRow]) -> Vector:
+    """How much each row counts: 1, or so that both kinds that cannot be answered have the same sum."""
+    whole = sum(not row.answerable and row.whole for row in rows)
+    taken_out = sum(not row.answerable and not row.whole for row in rows)
+    if not whole or not taken_out:
+        return np.ones(len(rows))
+    half = (whole + taken_out) / 2
+    return np.array([1.0 if row.answerable else half / (whole if row.whole else taken_out) for row in rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +143,11 @@ class _Scale:
         return found
 
 
-def descend(gradient: Callable[[Vector], Vector], size: int) -> Vector:
-    """Minimise from 0 with Adam (Kingma and Ba, 2015), the rate falling to 0: no step size to search, always the same."""
+def descend(gradient: Callable[[Vector], Vector], size: int, signs: Vector | None = None) -> Vector:
+    """Minimise from 0 with Adam (Kingma and Ba, 2015), the rate falling to 0: no step size to search, always the same.
+
+    With `signs` a weight stays at 0 or on the side of its sign; 0 leaves it free.
+    """
     weights, mean, square = np.zeros(size), np.zeros(size), np.zeros(size)
     for step in range(1, _STEPS + 1):
         slope = gradient(weights)
@@ -127,20 +155,22 @@ def descend(gradient: Callable[[Vector], Vector], size: int) -> Vector:
         square = 0.999 * square + 0.001 * slope**2
         rate = _RATE * (1 - (step - 1) / _STEPS)
         weights = weights - rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+        if signs is not None:
+            weights = np.where(weights * signs < 0, 0.0, weights)
     return weights
 
 
-def gate_rows(example: Example, weights: Vector) -> list[tuple[Vector, bool]]:
-    """Return gate features with whether they can be answered: of the question as it is, and without its proof.
+def gate_rows(example: Example, weights: Vector) -> list[GateRow]:
+    """Return gate features of the question as it is, and without its proof.
 
-    A question whose proof was not found is only taken as it is.
+    A question whose proof was not found is only taken as it is; one without any sentence teaches nothing.
     """
     if not len(example.matrix):
         return []
-    rows = [(gate_features(example.matrix, example.matrix @ weights), example.question.answerable)]
+    rows = [GateRow(gate_features(example.matrix, example.matrix @ weights), example.question.answerable)]
     left = without_proof(example)
     if 0 < len(left) < len(example.matrix):
-        rows.append((gate_features(left, left @ weights), False))
+        rows.append(GateRow(gate_features(left, left @ weights), False, whole=False))
     return rows
 
 
