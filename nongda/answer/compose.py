@@ -32,9 +32,9 @@ def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = 
     """Yield the answer's pieces; `lead` is a verdict or a letter with its words, decided before."""
     if lead:
         yield Piece(f"**{lead}**\n")
-    if asked.kind == "comparison" and asked.sides and _both_sides(chosen):
+    if asked.kind == "comparison" and asked.sides and {0, 1} <= {one.facet for one in chosen}:
         yield _table(asked, chosen)
-        return
+        chosen = [one for one in chosen if one.facet > 1]
     if asked.kind == "how_to" and len(chosen) > 1:
         for number, one in enumerate(chosen, start=1):
             yield Piece(f"{number}. {cited(one.scored)}\n", (one.scored,))
@@ -66,17 +66,13 @@ def value_of(facet: Facet, scored: ScoredEvidence, asking: Asking) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _both_sides(chosen: Sequence[Chosen]) -> bool:
-    return {one.facet for one in chosen} == {0, 1}
-
-
 def _table(asked: Asked, chosen: Sequence[Chosen]) -> Piece:
-    """A table of two columns: the two things compared, under each what the documents say of it."""
+    """A table of two columns: the two things compared, under each what the documents say of it alone."""
     columns = [[_cell(one.scored) for one in chosen if one.facet == side] for side in (0, 1)]
     length = max(map(len, columns))
     rows = [[column[i] if i < len(column) else "" for column in columns] for i in range(length)]
     lines = [f"| {asked.sides[0]} | {asked.sides[1]} |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows)]
-    return Piece("\n".join(lines) + "\n", tuple(one.scored for one in chosen))
+    return Piece("\n".join(lines) + "\n", tuple(one.scored for one in chosen if one.facet < 2))
 
 
 def _cell(scored: ScoredEvidence) -> str:

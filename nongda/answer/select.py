@@ -170,7 +170,15 @@ def _places(scores: Sequence[Matrix], chances: Matrix, found: Described, selecto
     for i in list(facets):
         if _limits(i, found) and i + 1 not in facets:
             facets[i + 1] = facets[i]
+    if found.sides:
+        facets = {i: _side_of(found.sentences[i][1], found) for i in facets}
     return sorted(facets.items(), key=lambda item: (item[1], item[0]))
+
+
+def _side_of(sentence: Sentence, found: Described) -> int:
+    """Return which of two things compared a sentence speaks of: 0 or 1; 2 for both or neither."""
+    one, other = (_share(side, sentence.path_tokens) for side in found.sides)
+    return 2 if one == other else int(other > one)
 
 
 def _rivals(place: int, facets: Mapping[int, int], mates: Sequence[int], found: Described) -> bool:
