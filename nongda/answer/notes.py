@@ -12,6 +12,7 @@ from nongda.answer.retrieve import Indexes
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Note, Query
 
+_MOST_TOLD = 1  # products only quoted that get a warning each; the others share one
 _POOL = 60  # best sentences among which a contradiction is looked for
 
 
@@ -44,7 +45,10 @@ def notes_for(query: Query, quotes: Sequence[ScoredEvidence], ranked: Sequence[S
     texts = [headed_text(s.evidence, s.candidate) for s in quotes]
     said = "\n".join([query.standalone, *texts])
     crops = crops_of(query, quotes, domain.lexicon)
-    notes = domain.law.notes(said, crops)
+    notes = domain.law.notes(query.standalone, crops)
+    asked = domain.law.find(query.standalone)
+    others = "、".join(r.name for r in domain.law.find("\n".join(texts)) if r not in asked)
+    notes += domain.law.notes(others, crops, most=_MOST_TOLD if not asked else 0)
     products = [e.term for e in domain.lexicon.entities(said) if e.kind == "product"]
     companions = product_notes(products, crops, lambda text, k: _lexical(text, k, indexes, domain.lexicon), domain.lexicon,
                                domain.law, said)

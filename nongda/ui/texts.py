@@ -9,7 +9,7 @@ STARTERS = ("starter_1", "starter_2", "starter_3", "starter_4", "starter_5")
 
 ZH: dict[str, str] = {
     "title": "农答",
-    "tagline": "咖啡种植的资料问答。回答只来自已加入的资料，每句话都注明出处。",
+    "tagline": "种植资料问答。回答只来自已加入的资料，每句话都注明出处。",
     "tab_ask": "问答",
     "tab_documents": "资料",
     "tab_status": "状态",
@@ -105,7 +105,7 @@ ZH: dict[str, str] = {
 
 EN: dict[str, str] = {
     "title": "NongDa 农答",
-    "tagline": "Questions on coffee growing. Answers come only from the documents, sentence by sentence.",
+    "tagline": "Questions on growing crops. Answers come only from the documents, sentence by sentence.",
     "tab_ask": "Ask",
     "tab_documents": "Documents",
     "tab_status": "Status",
