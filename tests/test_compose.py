@@ -1,5 +1,7 @@
 """The form of an answer follows what was asked; its words are the document's."""
 
+import dataclasses
+
 import pytest
 from answer_world import make_candidate
 from conftest import ROOT
@@ -77,6 +79,24 @@ def test_a_comparison_is_a_table_of_two_columns_each_cell_cited(asking, evidence
         "| 叶锈病 | 炭疽病 |", "| --- | --- |",
         "| 病斑橙黄色[aaaaaaaa#0]。 | 病斑褐色｜灰色[aaaaaaaa#1]。 |", "|  | 枝条回枯[aaaaaaaa#1]。 |"]
     assert quotes == ["病斑橙黄色。", "病斑褐色|灰色。", "枝条回枯。"]
+
+
+def test_what_speaks_of_both_sides_follows_the_table(asking, evidence):
+    rust, blight, both = evidence("病斑橙黄色。病斑褐色。都在雨季发生。")
+    asked = Asked("comparison", (facet(), facet()), (), ("叶锈病", "炭疽病"))
+    text, quotes = told(asked, [Chosen(rust, 0), Chosen(blight, 1), Chosen(both, 2)], asking)
+    assert text.splitlines()[2] == "| 病斑橙黄色[aaaaaaaa#0]。 | 病斑褐色[aaaaaaaa#0]。 |"
+    assert text.splitlines()[-1] == "都在雨季发生[aaaaaaaa#0]。"
+    assert quotes == ["病斑橙黄色。", "病斑褐色。", "都在雨季发生。"]
+
+
+def test_only_a_fact_begins_with_its_value_and_only_where_its_likeliest_sentence_stands_first(asking, evidence):
+    first, second = evidence("隔7天一次。隔10天一次。")
+    likely = dataclasses.replace(second, score=2.0)
+    fact = Asked("fact", (facet("interval"),))
+    assert told(fact, [Chosen(first, 0), Chosen(likely, 0)], asking)[0].startswith("隔7天一次")
+    assert told(fact, [Chosen(likely, 0), Chosen(first, 0)], asking)[0].startswith("**10天**：")
+    assert told(Asked("diagnosis", (facet("interval"),)), [Chosen(first, 0)], asking)[0] == "隔7天一次[aaaaaaaa#0]。"
 
 
 def test_where_one_side_has_nothing_there_is_no_table(asking, evidence):

@@ -67,6 +67,14 @@ def test_the_law_comes_first_whether_the_question_or_the_quote_names_the_product
     assert [note.kind for note in notes(domain, "水稻要注意什么", quoted)] == ["law"]
 
 
+def test_of_several_forbidden_products_that_are_only_quoted_one_is_explained_and_the_others_share_a_note(domain):
+    quoted = make_candidate(domain.lexicon, "不得使用克百威、甲胺磷、对硫磷。", title="水稻用药")
+    first, rest = notes(domain, "水稻要注意什么", quoted)
+    assert first.text.startswith("克百威（") and rest.text.startswith("甲胺磷、对硫磷也是禁用农药")
+    first, rest = notes(domain, "水稻能不能用甲胺磷", quoted)  # what is asked comes first
+    assert first.text.startswith("甲胺磷") and rest.text.startswith("克百威、对硫磷也是禁用农药")
+
+
 def test_an_interval_that_another_passage_holds_stands_beside_the_product(domain, blast):
     other = make_candidate(domain.lexicon, INTERVAL, "bbbbbbbb#0", "水稻用药")
     (note,) = notes(domain, "水稻稻瘟病用多少三环唑", blast, other)

@@ -104,11 +104,29 @@ def test_the_asked_kind_of_value_speaks_for_a_sentence(make):
 
 def test_each_side_of_a_comparison_takes_a_sentence_of_its_own_side(make):
     even = (0.25,) * 4
-    sides = ({"炭疽病"}, {"叶锈病", "炭疽病"}, {"叶锈病"}, ())
-    found = holding(make("甲|乙|丙|丁", even, even, even), path_tokens=sides)
+    found = holding(make("甲|乙|丙|丁", even, even, even), path_tokens=({"炭疽病"}, (), {"叶锈病"}, ()))
     compared = dataclasses.replace(found, sides=(frozenset({"叶锈病"}), frozenset({"炭疽病"})))
-    assert chosen(compared, **ALONE, side=1.0) == [("乙", 0), ("甲", 1)]  # what holds all of a side may hold the other too
+    assert chosen(compared, **ALONE, side=1.0) == [("丙", 0), ("甲", 1)]
     assert chosen(found, **ALONE, side=1.0) == [("甲", 0)]
+
+
+def test_what_speaks_of_both_sides_or_of_neither_stands_under_none(make):
+    found = holding(make("甲|乙|丙|丁", (0.25,) * 4, (0.25,) * 4, (0.25,) * 4),
+                    path_tokens=({"炭疽病"}, {"叶锈病", "炭疽病"}, {"叶锈病"}, ()))
+    compared = dataclasses.replace(found, sides=(frozenset({"叶锈病"}), frozenset({"炭疽病"})))
+    assert chosen(compared, **EVEN) == [("丙", 0), ("甲", 1), ("乙", 2), ("丁", 2)]
+
+
+def test_another_amount_of_what_is_asked_in_the_same_passage_is_of_something_else_and_stays_out(make):
+    days, other, grams = {(7.0, 7.0, "天")}, {(10.0, 10.0, "天")}, {(20.0, 20.0, "g")}
+    cuts = {**EVEN, "same_passage": 0.29}
+    chances = (0.4, 0.3, 0.3)
+    found = make("甲/乙/丙", chances, chances)
+    found.matrices[1][:, FEATURES.index("values")] = 1
+    assert chosen(holding(found, amounts=(days, other, grams)), **cuts) == [("甲", 0), ("丙", 0)]
+    assert chosen(holding(found, amounts=(days, days | other, grams)), **cuts) == [("甲", 0), ("乙", 0), ("丙", 0)]  # 7天 again
+    found.matrices[1][:, FEATURES.index("values")] = (1, 0, 1)  # days are not what is asked
+    assert chosen(holding(found, amounts=(days, other, grams)), **cuts) == [("甲", 0), ("乙", 0), ("丙", 0)]
 
 
 @pytest.mark.parametrize(("subject", "named", "second"), [(1.0, False, "丙"), (1.0, True, "乙"), (0.0, False, "乙")])
