@@ -205,7 +205,8 @@ def test_a_banned_product_s_recipe_is_withheld_the_law_is_told_and_the_rest_is_q
 def test_where_only_a_banned_recipe_would_answer_the_law_is_the_answer(domain):
     answer = ask(domain, "水稻螟虫每亩用多少克百威", [CARBOFURAN])
     assert answer.kind == "refused" and answer.citations == ()
-    assert answer.text.startswith("克百威（呋喃丹）是禁用农药") and answer.text.endswith("不予显示。")
+    assert answer.notes[0].kind == "law" and answer.notes[0].text.startswith("克百威（呋喃丹）是禁用农药")
+    assert "不能照用" in answer.text and "公斤" not in answer.text
     assert "2公斤" not in answer.text
 
 
@@ -297,7 +298,7 @@ def test_what_the_model_left_out_follows_in_the_document_s_own_words(domain):
     text = "三环唑每亩用20克。三环唑隔7天再喷一次。"
     question, reply = "三环唑每亩用多少，三环唑隔几天再喷", QueuedGenerator("三环唑每亩用20克。")
     answer = ask(domain, question, [passage(text, title="水稻稻瘟病")], reply, **WRITTEN)
-    assert answer.text == "三环唑每亩用20克[aaaaaaaa#0]。\n\n资料原文：**7天**：三环唑隔7天再喷一次[aaaaaaaa#0]。"
+    assert answer.text == "三环唑每亩用20克[aaaaaaaa#0]。\n\n资料原文：\n三环唑隔7天再喷一次[aaaaaaaa#0]。"
 
 
 @pytest.mark.parametrize("reply", ["", f"{NO_ANSWER}。", "请问您的地在哪里？", "做法如下：", "每公顷用99克。"])

@@ -14,7 +14,7 @@ from nongda.evaluation.report import compare
 from nongda.evaluation.runner import GoldScorer, describe, read_run, run
 from nongda.evaluation.variants import System, Variant, share
 from nongda.records import Answer, Note, Stage
-from nongda.settings import Settings
+from nongda.settings import Settings, override
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +242,7 @@ def test_real_weights_answer_cite_and_score(tmp_path):
     """The whole path with the small models: embedding, reranking, writing, scoring."""
     lite("embedder"), lite("generator")
     write_corpus(tmp_path / "corpus")
-    engine = Engine.open(Settings(), tmp_path / "data", "lite")
+    engine = Engine.open(override(Settings(), {"answer": {"style": "write"}}, "test"), tmp_path / "data", "lite")
     system = System(Variant("full"), share(engine, generate=True), tmp_path / "corpus", tmp_path / "work")
     list(system.prepare())
     scorer = GoldScorer(system, tmp_path / "corpus", families(), real_values())

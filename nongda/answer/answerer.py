@@ -26,7 +26,7 @@ from nongda.answer.options import Option, parse_options
 from nongda.answer.polarity import verdict_words
 from nongda.answer.refuse import missing_subject, refusal_text
 from nongda.answer.retrieve import Indexes, QueryEmbedder, retrieve
-from nongda.answer.select import Selection, Selector, select
+from nongda.answer.select import Chosen, Selection, Selector, select
 from nongda.answer.sentences import Passages
 from nongda.answer.trust import trusted
 from nongda.answer.understand import understand
@@ -37,6 +37,7 @@ from nongda.records import Answer, AnswerKind, Candidate, Delta, Event, Note, Qu
 from nongda.settings import Settings
 
 _WRITTEN_FROM = 700  # characters of evidence: about 450 tokens, 4 to 5 s of reading for 1.5B parameters on two cores
+_WITHHELD = "资料里查到的用法是禁用或限用农药的，不能照用，这里不显示。请看农药法规提示，改用什么药请问当地植保站。"
 _SHOWN = 5  # passages beside the cited ones
 _FIGURES = 8  # best sentences among which a figure to compute with is looked for
 
@@ -134,7 +135,7 @@ class Answerer:
         selection = replace(selection, chosen=tuple(one for one in selection.chosen if one.scored in allowed))
         if not allowed:
             draft.kind = "refused"
-            yield next((note.text for note in draft.notes if note.kind == "law"), "") + "资料里的用法已不再适用，不予显示。"
+            yield _WITHHELD
             return
         if self._parts.settings.answer.style == "write" and self._parts.generator is not None:
             yield from self._written(query, history, allowed, draft, clock, stop)
@@ -144,16 +145,16 @@ class Answerer:
     def _quoted(self, query: Query, looked: Looked, selection: Selection, draft: _Draft, clock: Clock,
                 stop: threading.Event) -> Iterator[str]:
         """Yield the chosen sentences in the form the question asks for; after written ones only what these left out."""
-        known = [(s.evidence.chunk_id, s.evidence.start) for s in draft.quotes]
-        left = [one for one in selection.chosen if (one.scored.evidence.chunk_id, one.scored.evidence.start) not in known]
+        known = {s.evidence.text for s in draft.quotes}
+        left = [one for one in _each_once(selection.chosen) if one.scored.evidence.text not in known]
         if draft.text and left:
-            yield "\n\n资料原文："
+            yield "\n\n资料原文：\n"
         lead = ""
         if not draft.text:
             yield from self._computed(query, selection, draft)
             lead = "" if draft.kind == "computed" else self._decided(query, looked, selection, stop)
             clock.stage("decide")
-        for piece in compose(looked.asked, left, self._domain.asking, lead):
+        for piece in compose(looked.asked, left, self._domain.asking, lead, value_first=draft.kind == "quoted"):
             draft.quotes += piece.quotes
             yield piece.text
 
@@ -230,6 +231,11 @@ class Answerer:
             timings=clock.finish(), models=models, stopped=stop.is_set(), kind=draft.kind, notes=tuple(draft.notes),
             choices=draft.choices,
         )
+
+
+def _each_once(chosen: Sequence[Chosen]) -> list[Chosen]:
+    """Return the chosen sentences, the same words of one passage only once."""
+    return list({(one.scored.evidence.chunk_id, one.scored.evidence.text): one for one in reversed(chosen)}.values())[::-1]
 
 
 def shown_stage(stage: Stage, keep: int = _SHOWN) -> Stage:

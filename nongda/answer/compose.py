@@ -28,8 +28,12 @@ class Piece:
     quotes: tuple[ScoredEvidence, ...] = ()
 
 
-def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = "") -> Iterator[Piece]:
-    """Yield the answer's pieces; `lead` is a verdict or a letter with its words, decided before."""
+def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = "",
+            value_first: bool = True) -> Iterator[Piece]:
+    """Yield the answer's pieces; `lead` is a verdict or a letter with its words, decided before.
+
+    `value_first` says whether the asked value may stand bold before its sentence: not after a sum or written ones.
+    """
     if lead:
         yield Piece(f"**{lead}**\n")
     if asked.kind == "comparison" and asked.sides and {0, 1} <= {one.facet for one in chosen}:
@@ -42,7 +46,7 @@ def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = 
     facet = -1
     for place, one in enumerate(chosen):
         new_line = "\n" if place and one.facet != facet else ""
-        first = value_of(asked.facets[one.facet], one.scored, asking) if _leads(asked, one, chosen, lead, facet) else ""
+        first = value_of(asked.facets[one.facet], one.scored, asking) if value_first and _leads(asked, one, chosen, lead, facet) else ""
         facet = one.facet
         yield Piece(f"{new_line}{f'**{first}**：' if first else ''}{cited(one.scored)}", (one.scored,))
 

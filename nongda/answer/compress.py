@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nongda.answer.evidence import ScoredEvidence, headed_text, split_evidence, with_heading
+from nongda.answer.instructions import quotable
 from nongda.answer.retrieve import QueryEmbedder
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Query
@@ -18,7 +19,7 @@ _WORD_WEIGHT = 0.3  # of word overlap beside cosine, whose useful range for e5 i
 def score_evidence(query: Query, candidates: Sequence[Candidate], embedder: QueryEmbedder,
                    lexicon: Lexicon) -> list[ScoredEvidence]:
     """Score all evidence of the candidates by cosine with the question and shared words, in reading order."""
-    pieces = [(e, c) for c in candidates for e in split_evidence(c)]
+    pieces = [(e, c) for c in candidates for e in quotable(split_evidence(c), c.chunk.text)]
     if not pieces:
         return []
     texts = [with_heading(e, c) for e, c in pieces]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from nongda.language.text import search_form
@@ -68,4 +69,11 @@ def quotable(evidence: Sequence[Evidence], chunk_text: str) -> list[Evidence]:
     ends = list(accumulate(len(line) for line in lines))
     spans = [(end - len(line), end) for line, end in zip(lines, ends, strict=True) if is_instruction(line)]
     spans += [m.span() for m in _BLOCK.finditer(chunk_text)]
-    return [e for e in evidence if not any(a < e.end and e.start < b for a, b in spans)]
+    trimmed = [_without_marks(e) for e in evidence] if spans else list(evidence)
+    return [e for e in trimmed if not any(a < e.end and e.start < b for a, b in spans)]
+
+
+def _without_marks(evidence: Evidence) -> Evidence:
+    """Leave out what opens a block after a sentence (<!--, ```): a mark without words is counted to the sentence before."""
+    text = evidence.text.rstrip("<!-` \n\t")
+    return replace(evidence, text=text, end=evidence.start + len(text)) if text else evidence

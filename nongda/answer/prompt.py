@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from nongda.answer.evidence import ScoredEvidence, headed_text
+from nongda.answer.instructions import is_instruction
 from nongda.answer.verify import LIST_MARK
 from nongda.documents.identify import CITATION
 from nongda.models.generate import Message
@@ -50,7 +51,7 @@ def _question(query: Query, evidence: Sequence[ScoredEvidence]) -> str:
         if scored.evidence.chunk_id != chunk_id:
             chunk_id = scored.evidence.chunk_id
             path = [scored.candidate.document.meta.title, *scored.candidate.chunk.heading]
-            lines.append(f"【{' / '.join(p for p in path if p)}】")
+            lines.append(f"【{' / '.join(p for p in path if p and not is_instruction(p))}】")
         lines.append("- " + LIST_MARK.sub("", " ".join(headed_text(scored.evidence, scored.candidate).split())))
     return "资料：\n" + "\n".join(lines) + f"\n\n问题：{query.standalone}"
 
