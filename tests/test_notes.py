@@ -6,7 +6,7 @@ from answer_world import make_candidate, make_domain, make_indexes
 from conftest import ROOT, HashEmbedder
 
 from nongda.answer.evidence import ScoredEvidence, split_evidence
-from nongda.answer.notes import crops_of, notes_for, without_recipes
+from nongda.answer.notes import crops_of, named_problem, notes_for, without_recipes
 from nongda.answer.understand import understand
 from nongda.language.lexicon import Lexicon
 from nongda.settings import AnswerSettings
@@ -104,3 +104,15 @@ def test_only_among_the_best_sixty_sentences_is_a_contradiction_looked_for(domai
 def test_an_answer_without_products_has_no_notes(domain):
     quoted = make_candidate(domain.lexicon, "雨季前剪除病枝。", title="咖啡叶锈病")
     assert notes(domain, "咖啡叶锈病怎么防", quoted) == []
+
+
+@pytest.mark.parametrize(("text", "title", "name"), [
+    ("叶背有橙黄色粉末的是叶锈病。", "咖啡病害", "叶锈病"),
+    ("叶背有橙黄色粉末。", "叶锈病", "叶锈病"),
+    ("叶锈病起黄粉，炭疽病生褐斑。", "咖啡病害", ""),
+    ("叶片发黄。", "咖啡施肥", ""),
+])
+def test_a_diagnosis_is_the_one_problem_that_the_likeliest_quote_or_its_heading_names(domain, text, title, name):
+    quotes = evidence(make_candidate(domain.lexicon, text, title=title))
+    assert named_problem(query_of(domain, "咖啡叶子背面有黄粉，是什么病"), quotes, domain.lexicon) == name
+    assert named_problem(query_of(domain, "咖啡叶锈病是什么病"), quotes, domain.lexicon) == ""

@@ -21,7 +21,7 @@ from nongda.answer.decide import Judge, chosen_option, verdict
 from nongda.answer.domain import Domain
 from nongda.answer.evidence import ScoredEvidence, with_heading
 from nongda.answer.look import Looked, look
-from nongda.answer.notes import notes_for, speaks_of_all, without_recipes
+from nongda.answer.notes import named_problem, notes_for, speaks_of_all, without_recipes
 from nongda.answer.options import Option, parse_options
 from nongda.answer.polarity import verdict_words
 from nongda.answer.refuse import missing_subject, refusal_text
@@ -181,7 +181,7 @@ class Answerer:
             yield f"依据：{cited(source)}\n"
 
     def _decided(self, query: Query, looked: Looked, selection: Selection, stop: threading.Event) -> str:
-        """Return the verdict of a yes/no question or the letter of a choice, "" where nothing can be decided."""
+        """Return the verdict of a yes/no question, the letter of a choice, the name of a diagnosis; "" where unsure."""
         domain, generator = self._domain, self._parts.generator
         judge = Judge(generator, domain.prompts, stop) if generator is not None else None
         texts = [with_heading(one.scored.evidence, one.scored.candidate) for one in selection.chosen]
@@ -189,6 +189,8 @@ class Answerer:
         if options:
             option: Option | None = chosen_option(stem, options, texts, domain.lexicon, domain.units, judge)
             return f"{option.letter}. {option.text}" if option else ""
+        if looked.asked.kind == "diagnosis":
+            return named_problem(query, [one.scored for one in selection.chosen], domain.lexicon)
         if looked.asked.kind != "yes_no":
             return ""
         found = verdict(query.original, texts, domain.lexicon, domain.units, judge)

@@ -16,7 +16,7 @@ from nongda.language.lexicon import Lexicon
 from nongda.language.units import Quantity, Units
 
 QuestionKind = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice"]
-_KINDS: tuple[QuestionKind, ...] = ("comparison", "yes_no", "how_to", "diagnosis")  # the first that fits
+_KINDS: tuple[QuestionKind, ...] = ("comparison", "yes_no", "diagnosis", "how_to")  # the first that fits
 _CLAUSE = re.compile(r"(?:[^，。？；！?;!,\n]|,(?=\d))+(?:[，。？；！?;!\n]|,(?!\d))*")
 _ASKS = re.compile(
     r"什么|啥|哪|几|多少|怎|咋|吗|呢|谁|何|为何|是否|能否|可否|还是|(.)[不没]\1|多(?:久|长|宽|深|高|大|远|厚|重|浓|冷|热)"

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from nongda.answer.companions import product_notes
 from nongda.answer.contradict import contradictions
 from nongda.answer.domain import Domain
-from nongda.answer.evidence import ScoredEvidence, headed_text, with_heading
+from nongda.answer.evidence import ScoredEvidence, headed_text, heading_of, with_heading
 from nongda.answer.retrieve import Indexes
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Note, Query
 
 _MOST_TOLD = 1  # products only quoted that get a warning each; the others share one
+_PROBLEMS = ("disease", "pest")
 _POOL = 60  # best sentences among which a contradiction is looked for
 
 
@@ -37,6 +38,21 @@ def speaks_of_all(query: Query, scored: ScoredEvidence, lexicon: Lexicon) -> boo
     near = lexicon.canonical(with_heading(scored.evidence, scored.candidate))
     places = {"product": near, "disease": scored.candidate.chunk.search_text, "pest": scored.candidate.chunk.search_text}
     return all(lexicon.canonical(e.term) in places[e.kind] for e in query.entities if e.kind in places)
+
+
+def named_problem(query: Query, quotes: Sequence[ScoredEvidence], lexicon: Lexicon) -> str:
+    """Return the one disease or pest that the likeliest quote names, or its heading; "" where the question has named one.
+
+    Several names mean that the quote tells them apart: then none is said.
+    """
+    if any(e.kind in _PROBLEMS for e in query.entities):
+        return ""
+    best = max(quotes, key=lambda s: s.score)
+    for text in (headed_text(best.evidence, best.candidate), heading_of(best.evidence, best.candidate)):
+        names = {e.term for e in lexicon.entities(text) if e.kind in _PROBLEMS}
+        if names:
+            return names.pop() if len(names) == 1 else ""
+    return ""
 
 
 def notes_for(query: Query, quotes: Sequence[ScoredEvidence], ranked: Sequence[ScoredEvidence], indexes: Indexes,
