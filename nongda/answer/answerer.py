@@ -166,7 +166,8 @@ class Answerer:
             return
         chosen = [one.scored for one in selection.chosen]
         sources = [*chosen, *(s for s in selection.ranked[:_FIGURES] if s not in chosen)]
-        fitting = [s for s in sources if speaks_of_all(query, s, self._domain.lexicon)]
+        allowed = without_recipes(sources, query, self._domain)
+        fitting = [s for s in allowed if speaks_of_all(query, s, self._domain.lexicon)]
         own = calculate(task, task.question, units)
         computed = ((calculate(task, with_heading(s.evidence, s.candidate), units), s) for s in fitting)
         result, source = (own, None) if own else next(((c, s) for c, s in computed if c), (None, None))
