@@ -111,6 +111,8 @@ def test_an_answer_without_products_has_no_notes(domain):
     ("叶背有橙黄色粉末。", "叶锈病", "叶锈病"),
     ("叶锈病起黄粉，炭疽病生褐斑。", "咖啡病害", ""),
     ("叶片发黄。", "咖啡施肥", ""),
+    ("叶锈病发生后要剪除病叶。", "咖啡病害", ""),
+    ("项目：症状；叶锈病：叶背黄粉；某某病：叶面黑粉", "咖啡病害", ""),
 ])
 def test_a_diagnosis_is_the_one_problem_that_the_likeliest_quote_or_its_heading_names(domain, text, title, name):
     quotes = evidence(make_candidate(domain.lexicon, text, title=title))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from nongda.answer.companions import product_notes
@@ -14,6 +15,7 @@ from nongda.records import Candidate, Note, Query
 
 _MOST_TOLD = 1  # products only quoted that get a warning each; the others share one
 _PROBLEMS = ("disease", "pest")
+_SAYS_WHAT_IT_IS = r"(?:是|叫|属于|原因：|病害：|害虫：|病因：)[^，。；：]{0,8}"
 _POOL = 60  # best sentences among which a contradiction is looked for
 
 
@@ -41,18 +43,20 @@ def speaks_of_all(query: Query, scored: ScoredEvidence, lexicon: Lexicon) -> boo
 
 
 def named_problem(query: Query, quotes: Sequence[ScoredEvidence], lexicon: Lexicon) -> str:
-    """Return the one disease or pest that the likeliest quote names, or its heading; "" where the question has named one.
+    """Return the one disease or pest that the likeliest quote names, in its own words, or its heading; "" where the question has named one.
 
-    Several names mean that the quote tells them apart: then none is said.
+    The quote must say what it is; a name in passing or in a table that tells several apart is none.
     """
     if any(e.kind in _PROBLEMS for e in query.entities):
         return ""
     best = max(quotes, key=lambda s: s.score)
-    for text in (headed_text(best.evidence, best.candidate), heading_of(best.evidence, best.candidate)):
-        names = {e.term for e in lexicon.entities(text) if e.kind in _PROBLEMS}
-        if names:
-            return names.pop() if len(names) == 1 else ""
-    return ""
+    text, heading = headed_text(best.evidence, best.candidate), heading_of(best.evidence, best.candidate)
+    names = {e.term: e.surface for e in lexicon.entities(text) if e.kind in _PROBLEMS}
+    if names:
+        name = next(iter(names.values()))
+        return name if len(names) == 1 and re.search(rf"{_SAYS_WHAT_IT_IS}{re.escape(name)}", text) else ""
+    named = [e.surface for e in lexicon.entities(heading) if e.kind in _PROBLEMS]
+    return heading if named == [heading] and best.candidate.chunk.kind != "table" else ""
 
 
 def notes_for(query: Query, quotes: Sequence[ScoredEvidence], ranked: Sequence[ScoredEvidence], indexes: Indexes,
