@@ -12,7 +12,7 @@ from datetime import date
 from typing import Protocol
 
 from nongda.answer.calculate import calculate, calculation_asked
-from nongda.answer.cite import marker, resolve
+from nongda.answer.cite import marked, resolve
 from nongda.answer.clarify import clarification
 from nongda.answer.clock import Clock
 from nongda.answer.compose import cited, compose
@@ -212,8 +212,7 @@ class Answerer:
             draft.quotes.append(sentence.scored)
             if sentence.reason:
                 draft.notes.append(Note("checked", sentence.reason))
-            end = sentence.text[-1] if sentence.text[-1] in "。！？!?；;" else ""
-            yield f"{sentence.text.removesuffix(end)}{marker(sentence.scored.evidence.chunk_id)}{end or '。'}"
+            yield marked(sentence.text, sentence.scored.evidence.chunk_id)
         draft.warnings += writer.warnings
         clock.stage("generate")
 

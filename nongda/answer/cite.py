@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nongda.answer.evidence import ScoredEvidence
+from nongda.answer.evidence import SENTENCE_ENDS, ScoredEvidence
 from nongda.records import Candidate, Citation, Evidence
 
 
@@ -32,6 +32,12 @@ def supports(tokens: frozenset[str], vector: NDArray[np.float32], evidence: Sequ
 def marker(chunk_id: str) -> str:
     """Return the citation as it stands in the text."""
     return f"[{chunk_id}]"
+
+
+def marked(sentence: str, chunk_id: str) -> str:
+    """Return a sentence with its citation before the mark that ends it; one without such a mark gets a full stop."""
+    end = sentence[-1] if sentence[-1] in SENTENCE_ENDS else ""
+    return f"{sentence.removesuffix(end)}{marker(chunk_id)}{end or '。'}"
 
 
 def references(candidates: Sequence[Candidate]) -> str:

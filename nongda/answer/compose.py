@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nongda.answer.asked import Asked, Asking, Facet
-from nongda.answer.cite import marker
+from nongda.answer.cite import marked
 from nongda.answer.evidence import ScoredEvidence, headed_text
 from nongda.answer.select import Chosen
 from nongda.answer.verify import quoted
@@ -59,8 +59,7 @@ def _leads(asked: Asked, one: Chosen, chosen: Sequence[Chosen], lead: str, facet
 
 def cited(scored: ScoredEvidence) -> str:
     """Return evidence as a sentence with its citation before the full stop."""
-    sentence = quoted(scored)
-    return f"{sentence[:-1]}{marker(scored.evidence.chunk_id)}{sentence[-1]}"
+    return marked(quoted(scored), scored.evidence.chunk_id)
 
 
 def value_of(facet: Facet, scored: ScoredEvidence, asking: Asking) -> str:

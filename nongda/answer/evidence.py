@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nongda.language.text import has_words, sentence_spans
 from nongda.records import Candidate, Evidence
 
+SENTENCE_ENDS = "。！？!?；;"
 UNFINISHED = ("？", "?", "：", ":")  # a question or an announcement answers nothing by itself
 _MAX_HEADING = 20  # characters
 _NO_HEADING = re.compile(r"[。！？!?；;：:，,|]|^\s*(?:\d+[.、)）]|[-*•（(])")

@@ -76,19 +76,20 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
 
 def _similarities(question: NDArray[np.float32], sentences: Sequence[NDArray[np.float16]]) -> tuple[Matrix, Matrix]:
     """Return late interaction (mean over the question's tokens of the best cosine) and the cosine of the means."""
-    mean = _unit(question.mean(axis=0)) if len(question) else np.zeros(1)
+    mean = unit(question.mean(axis=0)) if len(question) else np.zeros(1)
     late, cosine = np.zeros(len(sentences)), np.zeros(len(sentences))
     for place, tokens in enumerate(sentences):
         if len(question) and len(tokens):
             vectors = tokens.astype(np.float32)
             late[place] = (question @ vectors.T).max(axis=1).mean()
-            cosine[place] = mean @ _unit(vectors.mean(axis=0))
+            cosine[place] = mean @ unit(vectors.mean(axis=0))
     return late, cosine
 
 
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    unit: NDArray[np.float32] = vector / max(float(np.linalg.norm(vector)), 1e-9)
-    return unit
+def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the vector with length 1; a vector of zeros stays one."""
+    scaled: NDArray[np.float32] = vector / max(float(np.linalg.norm(vector)), 1e-9)
+    return scaled
 
 
 def _best_of_passage(owners: Sequence[tuple[Candidate, Passage, Sentence]], nearness: Matrix) -> dict[str, float]:
@@ -115,7 +116,8 @@ class _Names:
 
     lexicon: Lexicon
     given: frozenset[str]
-    named: Names
+    forms: tuple[str, ...]  # of what is named, as search sees it
+    problems: Names
     crops: frozenset[str]
     amounts: frozenset[tuple[float, float, str]]
 
@@ -123,15 +125,16 @@ class _Names:
     def of(cls, wanted: Wanted, lexicon: Lexicon, asking: Asking) -> _Names:
         names = frozenset((e.kind, e.term) for e in wanted.query.entities)
         amounts = frozenset((q.low, q.high, q.unit) for q in asking.units_of(wanted.query.standalone) if q.unit)
-        return cls(lexicon, frozenset(term for _, term in names), frozenset(n for n in names if n[0] in _NAMED),
+        forms = tuple(lexicon.canonical(term) for kind, term in names if kind in _NAMED)
+        problems = frozenset(n for n in names if n[0] in ("disease", "pest"))
+        return cls(lexicon, frozenset(term for _, term in names), forms, problems,
                    frozenset(term for kind, term in names if kind == "crop"), amounts)
 
     def features(self, sentence: Sentence, passage: Passage, candidate: Candidate) -> list[float]:
-        forms = [self.lexicon.canonical(term) for _, term in self.named]
+        forms, problems = self.forms, self.problems
         near = self.lexicon.canonical(sentence.near) if forms else ""
         held = [sum(form in text for form in forms) / len(forms) if forms else _UNKNOWN
                 for text in (near, candidate.chunk.search_text)]
-        problems = {n for n in self.named if n[0] in ("disease", "pest")}
         other = bool(sentence.problems and problems and not sentence.problems & problems)
         crops = {term for kind, term in passage.title if kind == "crop"}
         same = any(is_same_crop(a, b) for a in self.crops for b in crops) if self.crops and crops else _UNKNOWN

@@ -78,10 +78,5 @@ def notes_for(query: Query, quotes: Sequence[ScoredEvidence], ranked: Sequence[S
 
 
 def _lexical(text: str, k: int, indexes: Indexes, lexicon: Lexicon) -> list[Candidate]:
-    found: list[Candidate] = []
-    for hit in indexes.lexical.search(lexicon.tokens(text), k):
-        chunk = indexes.chunk(hit.chunk_id)
-        document = chunk and indexes.documents.get(chunk.doc_id)
-        if chunk and document:
-            found.append(Candidate(chunk, document, hit.score))
-    return found
+    hits = indexes.lexical.search(lexicon.tokens(text), k)
+    return [candidate for hit in hits if (candidate := indexes.candidate(hit))]

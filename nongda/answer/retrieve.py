@@ -40,6 +40,12 @@ class Indexes:
     chunk: Callable[[str], Chunk | None]
     subjects: Subjects
 
+    def candidate(self, hit: Hit) -> Candidate | None:
+        """Return a hit's chunk with its document; None where either is gone."""
+        chunk = self.chunk(hit.chunk_id)
+        document = chunk and self.documents.get(chunk.doc_id)
+        return Candidate(chunk, document, hit.score) if chunk and document else None
+
 
 def fuse(rankings: Mapping[str, Sequence[Hit]], k: int, weights: Mapping[str, float] | None = None) -> list[Hit]:
     """Fuse rankings by reciprocal rank: sum of weight / (k + rank) (Cormack, Clarke and Büttcher, 2009)."""
@@ -96,12 +102,11 @@ def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings
     found: list[Candidate] = []
     seen: set[tuple[str, str]] = set()
     for hit in fuse(rankings, settings.rrf_k, weights):
-        chunk = indexes.chunk(hit.chunk_id)
-        document = chunk and indexes.documents.get(chunk.doc_id)
-        if chunk is None or not document or (document.source, chunk.text) in seen:
+        candidate = indexes.candidate(hit)
+        if candidate is None or (key := (candidate.document.source, candidate.chunk.text)) in seen:
             continue
-        seen.add((document.source, chunk.text))
-        found.append(Candidate(chunk, document, hit.score, ranks[hit.chunk_id], scores[hit.chunk_id]))
+        seen.add(key)
+        found.append(replace(candidate, ranks=ranks[hit.chunk_id], scores=scores[hit.chunk_id]))
     return found[: settings.candidates]
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.evidence import ScoredEvidence
-from nongda.answer.features import FEATURES, Matrix, Wanted, describe
+from nongda.answer.features import FEATURES, Matrix, Wanted, describe, unit
 from nongda.answer.sentences import Passage, Sentence
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
@@ -246,5 +246,4 @@ def gate_features(matrix: Matrix, scores: Matrix) -> NDArray[np.float64]:
 
 def _scored(candidate: Candidate, sentence: Sentence, chance: float) -> ScoredEvidence:
     mean = sentence.vectors.astype(np.float32).mean(axis=0) if len(sentence.vectors) else np.zeros(1, np.float32)
-    vector: NDArray[np.float32] = mean / max(float(np.linalg.norm(mean)), 1e-9)
-    return ScoredEvidence(sentence.evidence, candidate, sentence.tokens, vector, chance)
+    return ScoredEvidence(sentence.evidence, candidate, sentence.tokens, unit(mean), chance)

@@ -26,7 +26,7 @@ from nongda.answer.claims import (
     read_claims,
     same_claim,
 )
-from nongda.answer.evidence import ScoredEvidence, headed_text, heading_of
+from nongda.answer.evidence import SENTENCE_ENDS, ScoredEvidence, headed_text, heading_of
 from nongda.answer.sanity import implausible
 from nongda.answer.wording import atoms_of, displaced, foreign, mixed, overstated, turned, unconditional
 from nongda.language.lexicon import Lexicon
@@ -195,4 +195,4 @@ def grounded(tokens: frozenset[str], scored: ScoredEvidence, query: Query) -> bo
 def quoted(scored: ScoredEvidence) -> str:
     """Return evidence as a sentence of the answer: the document's own words; a table row named by its header."""
     text = LIST_MARK.sub("", " ".join(headed_text(scored.evidence, scored.candidate).split()))
-    return text if text[-1] in "。！？!?；;" else text + "。"
+    return text if text[-1] in SENTENCE_ENDS else text + "。"
