@@ -9,6 +9,7 @@ from typing import Literal
 BlockKind = Literal["paragraph", "list", "table"]
 AnswerKind = Literal["quoted", "checked", "computed", "refused", "question"]
 NoteKind = Literal["law", "interval", "registered", "trust", "contradiction", "arithmetic", "checked"]
+Intent = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice", "arithmetic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +119,68 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A word of the reader's taken for a standard term: an alias, a misspelling, pinyin, another language."""
+
+    surface: str  # as the reader wrote it
+    term: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number or a range with its unit symbol; `start` and `end` are offsets in the text."""
+
+    low: float
+    high: float
+    unit: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """A question understood: `standalone` stands without the conversation, `canonical` is what search sees."""
+    """A question understood: `standalone` stands without the conversation, `canonical` is what search sees.
+
+    `corrected` is the question as asked but for misspellings. `parts` are whole questions, one for each thing that a
+    question of several hops asks, () for one of a single hop; `quantities` have their offsets in `standalone`.
+    """
 
     original: str
     standalone: str
     canonical: str
     tokens: tuple[str, ...]
     entities: tuple[Entity, ...] = ()
+    corrected: str = ""
+    readings: tuple[Reading, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
+    intent: Intent = "fact"
+    hops: int = 1
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What one sentence, list item or table row says of one thing, cited like text.
+
+    `subject` is a standard term of `kind`, "" where none is named; `crop` and `target` (the disease or pest it is
+    about or against) are standard terms, "" where the text names none. `attribute` is a key of facts.toml. `value` and
+    `condition` are verbatim; a value that is a quantity has `low`, `high` (infinite where open) and `unit`, others
+    None, None and "". `start` and `end` are the offsets in the chunk's text of what is quoted.
+    """
+
+    chunk_id: str
+    subject: str
+    kind: str
+    crop: str
+    target: str
+    attribute: str
+    value: str
+    low: float | None
+    high: float | None
+    unit: str
+    condition: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +257,7 @@ class Answer:
     kind: AnswerKind = "quoted"
     notes: tuple[Note, ...] = ()
     choices: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 Event = Stage | Delta | Answer

@@ -13,7 +13,8 @@ from typing import Literal
 from nongda.answer.options import parse_options
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
-from nongda.language.units import Quantity, Units
+from nongda.language.units import Units
+from nongda.records import Quantity
 
 QuestionKind = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice"]
 _KINDS: tuple[QuestionKind, ...] = ("comparison", "yes_no", "diagnosis", "how_to")  # the first that fits

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import fold, has_words
-from nongda.language.units import Quantity, Units, equal_in_value, same_quantity
+from nongda.language.units import Units, equal_in_value, same_quantity
+from nongda.records import Quantity
 
 GROUPS = {"product": "stuff", "nutrient": "stuff", "disease": "target", "pest": "target", "pathogen": "target",
           "crop": "crop", "variety": "crop", "stage": "stage"}

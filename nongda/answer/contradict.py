@@ -20,8 +20,8 @@ from nongda.answer.evidence import ScoredEvidence, headed_text, heading_of
 from nongda.index.families import is_same_crop
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import clause_spans, fold
-from nongda.language.units import Quantity, Units
-from nongda.records import Candidate, Entity, Note
+from nongda.language.units import Units
+from nongda.records import Candidate, Entity, Note, Quantity
 
 _MOST_NOTES = 2
 _COUNTERS = {"天": "天"}

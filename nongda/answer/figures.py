@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from nongda.answer.tasks import CalculationTask, is_pure
 from nongda.language.text import fold
-from nongda.language.units import Quantity, Units, exact
+from nongda.language.units import Units, exact
+from nongda.records import Quantity
 
 _NUMBER = r"\d+(?:\.\d+)?(?:\s*[～~—–\-至到]+\s*\d+(?:\.\d+)?)?"
 # Nothing else may follow in the cell: 50（收益最好）；150（产量最高） are two figures.

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from nongda.answer.polarity import content, denies
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import fold, sentence_spans
-from nongda.language.units import Quantity, Units
+from nongda.language.units import Units
+from nongda.records import Quantity
 
 _MARK = re.compile(r"[(\[]?\s*([a-h])\s*(?:[.、:)\]](?!\d+\s*[.、:)\]])|\s(?=\S))\s*")
 _BOUNDARY = re.compile(r"(?:^|[\s。？?！!；;，,：:、.…（(\[)）])$")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import fold
-from nongda.language.units import Quantity, Units
+from nongda.language.units import Units
+from nongda.records import Quantity
 
 _NEAR = 8  # characters before a number in which the name of what is measured stands
 _PH = re.compile(r"(?<![a-z])ph(?![a-zà-ỹ])|酸碱度")

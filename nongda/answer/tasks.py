@@ -16,7 +16,8 @@ from typing import Literal
 
 from nongda.language.numerals import chinese_number
 from nongda.language.text import fold
-from nongda.language.units import Quantity, Units, exact
+from nongda.language.units import Units, exact
+from nongda.records import Quantity
 
 Wanted = Literal["amount", "packages", "plants", "water", "area", "per_mu", "per_hm2"]
 COUNTERS = {

@@ -15,7 +15,8 @@ from nongda.documents.identify import CITATION
 from nongda.evaluation.dataset import squeeze
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import search_form
-from nongda.language.units import Quantity, Units, supported
+from nongda.language.units import Units, supported
+from nongda.records import Quantity
 
 # A table row in words: its header names the unit, 硫酸铜（克）：75.
 _HEADED = re.compile(r"[（(]([^（()）]{1,8})[）)]\s*[:：]\s*([-−]?\d[\d.,]*(?:\s*[～~—–-]+\s*\d[\d.,]*)?)(?=[；;，,。\s|]|$)")

@@ -15,13 +15,14 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from nongda.errors import SettingsError
 from nongda.language.numerals import DIGITS, SCALES, chinese_number
 from nongda.language.text import fold
+from nongda.records import Quantity
 
 _NUMERALS = "".join(DIGITS) + "".join(SCALES)
 _ARABIC = r"(?:\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)万?"
@@ -45,17 +46,6 @@ _PER = re.compile(
     rf"|(?<![\d.{_NUMERALS}])(?P<bare>亩)(?=[产用施栽植撒追喷兑放均])|[每。；;|\n]|桶|喷雾器"
 )
 _AMOUNTS = frozenset({"μg", "mg", "g", "kg", "t", "斤", "mL", "L", "m3", "cm3", "株", "头", "粒", "袋", "包", "瓶", "桶", "穴", "个"})
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number or a range with its unit symbol; `start` and `end` are offsets in the text."""
-
-    low: float
-    high: float
-    unit: str
-    start: int
-    end: int
 
 
 class Units:
