@@ -29,8 +29,7 @@ from nongda.engine import Engine
 from nongda.errors import NongDaError, UsageError
 from nongda.evaluate_cli import compare, evaluate, learn
 from nongda.installation import add_samples, fetch_weights
-from nongda.options import data_option, with_engine
-from nongda.settings import load_settings
+from nongda.options import data_option, settings_of, with_engine
 
 
 @click.group(help="农答：离线农技问答。不带命令时打开页面。")
@@ -59,7 +58,7 @@ def setup(data: Path, profile: str, no_samples: bool) -> None:
         chosen = fetch_weights(profile, bars, click.echo)
     if no_samples:
         return
-    engine = Engine.open(load_settings(data / "settings.toml"), data, chosen)
+    engine = Engine.open(settings_of(data), data, chosen)
     try:
         failed = show_adding(add_samples(engine), quiet=True)
         click.echo(f"知识库已就绪：{len(engine.documents())} 份资料")

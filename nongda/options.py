@@ -10,7 +10,12 @@ from typing import Any
 import click
 
 from nongda.engine import ROOT, Engine
-from nongda.settings import load_settings
+from nongda.settings import Settings, load_settings
+
+
+def settings_of(data: Path) -> Settings:
+    """Return the program's pipeline with what the data folder's settings.toml changes; SettingsError names the mistake."""
+    return load_settings(data / "settings.toml", ROOT / "assets" / "pipeline.toml")
 
 
 def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,7 +32,7 @@ def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
     @data_option
     @wraps(command)
     def run(data: Path, profile: str, **options: Any) -> None:  # noqa: ANN401
-        engine = Engine.open(load_settings(data / "settings.toml"), data, profile)
+        engine = Engine.open(settings_of(data), data, profile)
         try:
             command(engine, **options)
         finally:
