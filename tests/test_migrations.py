@@ -13,6 +13,8 @@ RELEASED = {
                   "sources", "pages", "characters", "warnings", "added_at"],
     "originals": ["doc_id", "data"],
     "chunks": ["key", "id", "doc_id", "position", "page", "heading", "kind", "text", "search_text", "tokens", "vector"],
+    "facts": ["key", "doc_id", "chunk_id", "subject", "kind", "crop", "target", "attribute", "value", "low", "high",
+              "unit", "condition", "start", "end"],
 }
 
 
@@ -30,7 +32,8 @@ def schema(db):
 
 def test_the_schema_is_the_released_one(db):
     assert {t: [c.name for c in db.table(t).columns] for t in RELEASED} == RELEASED
-    assert {m.name for m in migrations.applied(db)} == KNOWN_MIGRATIONS == {"m001_documents_and_chunks"}
+    assert {m.name for m in migrations.applied(db)} == KNOWN_MIGRATIONS == {
+        "m001_documents_and_chunks", "m002_facts"}
 
 
 def test_applying_again_changes_nothing(db):
@@ -71,3 +74,12 @@ def test_a_chunk_belongs_to_a_document(db):
     db.execute("PRAGMA foreign_keys = ON")
     with pytest.raises(sqlite3.IntegrityError):
         db.table("chunks").insert({"id": "x#0", "doc_id": "x", "text": "", "tokens": "", "vector": b""})
+
+
+def test_open_ends_of_facts_are_infinite_and_compare_as_numbers(db):
+    db.table("documents").insert(row("b"))
+    fact = {"doc_id": "b", "chunk_id": "b#0", "attribute": "ph", "value": "低于5.5", "start": 0, "end": 5}
+    db.table("facts").insert({**fact, "low": float("-inf"), "high": 5.5})
+    db.table("facts").insert({**fact, "low": 7.0, "high": float("inf")})
+    assert [r["low"] for r in db.query("SELECT low FROM facts WHERE high > 1e300")] == [7.0]
+    assert [r["high"] for r in db.query("SELECT high FROM facts WHERE low < -1e300")] == [5.5]

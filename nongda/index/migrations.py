@@ -43,4 +43,22 @@ def _create_content_tables(db: Database) -> None:
     db.table("chunks").create_index(["doc_id"])
 
 
+@migrations()
+def m002_facts(db: Database) -> None:
+    """What single sentences, items and rows say; open ends of a range are infinite REALs, which SQLite compares."""
+    facts = db.table("facts")
+    facts.create(
+        {
+            "key": int, "doc_id": str, "chunk_id": str, "subject": str, "kind": str, "crop": str, "target": str,
+            "attribute": str, "value": str, "low": float, "high": float, "unit": str, "condition": str, "start": int,
+            "end": int,
+        },
+        pk="key",
+        foreign_keys=[("doc_id", "documents", "id")],
+        not_null={"doc_id", "chunk_id", "attribute", "value", "start", "end"},
+    )
+    for column in ("doc_id", "chunk_id", "attribute", "subject", "target"):
+        facts.create_index([column])
+
+
 KNOWN_MIGRATIONS = frozenset(m.name for m in migrations._migrations)

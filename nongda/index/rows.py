@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nongda.records import BlockKind, Chunk, DocumentMeta, StoredDocument
+from nongda.records import BlockKind, Chunk, DocumentMeta, Fact, StoredDocument
 
 CHUNK_COLUMNS = "id, doc_id, position, page, heading, kind, text, search_text"
+FACT_COLUMNS = (
+    'chunk_id, subject, kind, crop, target, attribute, value, low, high, unit, condition, start, "end"'
+)
 SELECT_DOCUMENTS = "SELECT d.*, COUNT(c.key) AS chunk_count FROM documents d LEFT JOIN chunks c ON c.doc_id = d.id"
 
 
@@ -39,6 +42,7 @@ class NewDocument:
     added_at: str
     data: bytes
     chunks: tuple[StoredChunk, ...]
+    facts: tuple[Fact, ...] = ()
 
 
 def document_row(document: NewDocument) -> dict[str, Any]:
@@ -65,6 +69,15 @@ def chunk_row(stored: StoredChunk) -> dict[str, Any]:
     }
 
 
+def fact_row(fact: Fact, doc_id: str) -> dict[str, Any]:
+    """Return the row of the table `facts`."""
+    return {
+        "doc_id": doc_id, "chunk_id": fact.chunk_id, "subject": fact.subject, "kind": fact.kind, "crop": fact.crop,
+        "target": fact.target, "attribute": fact.attribute, "value": fact.value, "low": fact.low, "high": fact.high,
+        "unit": fact.unit, "condition": fact.condition, "start": fact.start, "end": fact.end,
+    }
+
+
 def read_document(row: dict[str, Any]) -> StoredDocument:
     """Return the document of a row of SELECT_DOCUMENTS."""
     meta = DocumentMeta(row["title"], row["region"], row["date"], row["stage"], row["authority"],
@@ -78,3 +91,8 @@ def read_chunk(row: dict[str, Any]) -> Chunk:
     kind: BlockKind = row["kind"]
     return Chunk(row["id"], row["doc_id"], row["position"], row["text"], row["search_text"], kind, row["page"],
                  tuple(json.loads(row["heading"])))
+
+
+def read_fact(row: dict[str, Any]) -> Fact:
+    """Return the fact of a row of FACT_COLUMNS."""
+    return Fact(**row)

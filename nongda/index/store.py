@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from nongda.errors import DocumentError, StoreError
+from nongda.index.facts import FactTable
 from nongda.index.migrations import KNOWN_MIGRATIONS, migrations
 from nongda.index.rows import (
     CHUNK_COLUMNS,
@@ -21,10 +22,11 @@ from nongda.index.rows import (
     NewDocument,
     chunk_row,
     document_row,
+    fact_row,
     read_chunk,
     read_document,
 )
-from nongda.records import Chunk, StoredDocument
+from nongda.records import Chunk, Fact, StoredDocument
 
 FILE_NAME = "corpus.db"
 _BUSY_SECONDS = 30
@@ -95,9 +97,9 @@ class Store:
                    for schema in ("main", "fresh"))
             if next(ids) != next(ids):
                 raise StoreError(f"重建期间数据文件夹 {self.folder} 的资料有增减，已保持原样：请再运行一次 rebuild 命令")
-            for table in ("chunks", "originals", "documents"):
+            for table in ("facts", "chunks", "originals", "documents"):
                 self._db.execute(f"DELETE FROM main.{table}")
-            for table in ("meta", "documents", "originals", "chunks"):  # what meta keeps besides stays
+            for table in ("meta", "documents", "originals", "chunks", "facts"):  # what meta keeps besides stays
                 self._db.execute(f"INSERT OR REPLACE INTO main.{table} SELECT * FROM fresh.{table}")
             self._set_meta("revision", str(revision + 1))
 
@@ -148,6 +150,7 @@ class Store:
             self._db.table("documents").insert(document_row(document))
             self._db.table("originals").insert({"doc_id": document.id, "data": document.data})
             self._db.table("chunks").insert_all([chunk_row(c) for c in document.chunks])
+            self._db.table("facts").insert_all([fact_row(f, document.id) for f in document.facts])
             self._count_revision()
 
     def remove(self, doc_id: str) -> StoredDocument:
@@ -156,7 +159,7 @@ class Store:
             document = self.document(doc_id)
             if document is None:
                 raise StoreError(f"知识库里没有编号为 {doc_id} 的资料：用 docs 命令查看现有编号")
-            for table, column in (("chunks", "doc_id"), ("originals", "doc_id"), ("documents", "id")):
+            for table, column in (("facts", "doc_id"), ("chunks", "doc_id"), ("originals", "doc_id"), ("documents", "id")):
                 self._db.table(table).delete_where(f"{column} = ?", [doc_id])
             self._count_revision()
         return document
@@ -205,6 +208,24 @@ class Store:
         data = b"".join(r["vector"] for r in rows)
         matrix = np.frombuffer(data, dtype="<f4").reshape(len(rows), dimension)
         return [int(r["key"]) for r in rows], [str(r["id"]) for r in rows], matrix.astype(np.float32)
+
+    # facts
+
+    def facts(self) -> FactTable:
+        """Return the table of facts, to read."""
+        return FactTable(self._rows)
+
+    def replace_facts(self, facts: Mapping[str, Sequence[Fact]], version: str) -> None:
+        """Put these facts, by document id, in the place of all, with what made them, in one atomic write.
+
+        Facts of a document that is gone by now are left out.
+        """
+        with self._write():
+            self._db.execute("DELETE FROM facts")
+            known = {row["id"] for row in self._rows("SELECT id FROM documents")}
+            rows = [fact_row(f, doc_id) for doc_id, found in facts.items() if doc_id in known for f in found]
+            self._db.table("facts").insert_all(rows)
+            self._set_meta("facts", version)
 
     # plumbing
 
