@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nongda.answer.route import Part, Route
 from nongda.index.lexical import LexicalIndex
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
@@ -58,34 +59,67 @@ def fuse(rankings: Mapping[str, Sequence[Hit]], k: int, weights: Mapping[str, fl
 
 
 def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: Reranker | None,
-             settings: SearchSettings, mode: Mode = "hybrid", keep: int | None = None) -> Iterator[Stage]:
-    """Yield a stage each for bm25, dense, fuse and rerank; the last two carry the candidates, best first."""
-    searches: dict[str, Callable[[], list[Hit]]] = {
-        "bm25": lambda: indexes.lexical.search(query.tokens, settings.candidates),
-        "dense": lambda: indexes.vectors.search(
-            embedder.embed_queries([query.canonical])[0], settings.candidates),
-    }
-    weights: dict[str, float] = {mode: 1.0}
-    if mode == "hybrid":
-        weights = {"bm25": settings.bm25_weight, "dense": settings.dense_weight}
-    chosen = {name: run for name, run in searches.items() if weights.get(name)}
+             settings: SearchSettings, mode: Mode = "hybrid", keep: int | None = None, route: Route | None = None) -> Iterator[Stage]:
+    """Yield a stage for each search, then fuse and rerank; the last two carry the candidates, best first.
+
+    All searches of a route run at once. The ranking's first `keep` are the candidates, and the best of each part.
+    """
+    route = route or Route()
+    searches = _searches(query, indexes, embedder, settings, mode, route)
     rankings: dict[str, list[Hit]] = {}
     with ThreadPoolExecutor(max_workers=2) as pool:
-        futures = {name: pool.submit(_timed, run) for name, run in chosen.items()}
+        futures = {name: pool.submit(_timed, run) for name, run in searches.items()}
         for name, future in futures.items():
-            rankings[name], seconds = future.result()
+            found, seconds = future.result()
+            rankings.update(found)
             yield Stage(name, seconds)
     started = time.perf_counter()
-    fused = candidates(rankings, indexes, settings, weights)
     keep = settings.keep if keep is None else keep
+    fused = candidates(rankings, indexes, settings, _weights(settings, mode, route))
     yield Stage("fuse", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
     started = time.perf_counter()
     if reranker is not None:
         fused = rerank(query, fused, reranker)
+        fused, keep = _with_parts(fused, reranker, route, keep)
     yield Stage("rerank", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
 
 
-def _timed(run: Callable[[], list[Hit]]) -> tuple[list[Hit], float]:
+Searches = dict[str, Callable[[], dict[str, list[Hit]]]]
+
+
+def _searches(query: Query, indexes: Indexes, embedder: QueryEmbedder, settings: SearchSettings, mode: Mode,
+              route: Route) -> Searches:
+    """Return what runs at once; each gives one or more rankings."""
+    weights = _weights(settings, mode, route)
+    names = ["", *(f"/{place}" for place in range(1, len(route.parts) + 1))]
+    asked = [Part(query.canonical, query.tokens), *route.parts]
+
+    def sparse() -> dict[str, list[Hit]]:
+        return {f"bm25{name}": indexes.lexical.search(part.tokens, settings.candidates)
+                for name, part in zip(names, asked, strict=True)}
+
+    def dense() -> dict[str, list[Hit]]:
+        vectors = embedder.embed_queries([part.canonical for part in asked])
+        return {f"dense{name}": indexes.vectors.search(vector, settings.candidates)
+                for name, vector in zip(names, vectors, strict=True)}
+
+    searches: Searches = {"bm25": sparse, "dense": dense}
+    chosen = {name: run for name, run in searches.items() if weights.get(name)}
+    others: Searches = {name: _named(name, run) for name, run in route.rankings.items() if weights.get(name, 1.0)}
+    return chosen | others
+
+
+def _named(name: str, run: Callable[[], list[Hit]]) -> Callable[[], dict[str, list[Hit]]]:
+    return lambda: {name: run()}
+
+
+def _weights(settings: SearchSettings, mode: Mode, route: Route) -> dict[str, float]:
+    if mode != "hybrid":
+        return {mode: 1.0}
+    return {"bm25": settings.bm25_weight, "dense": settings.dense_weight, **route.weights}
+
+
+def _timed(run: Callable[[], dict[str, list[Hit]]]) -> tuple[dict[str, list[Hit]], float]:
     started = time.perf_counter()
     return run(), time.perf_counter() - started
 
@@ -118,3 +152,14 @@ def rerank(query: Query, found: Sequence[Candidate], reranker: Reranker) -> list
         for c, score in zip(found, scores, strict=True)
     ]
     return sorted(scored, key=lambda c: -c.score)
+
+
+def _with_parts(found: Sequence[Candidate], reranker: Reranker, route: Route, keep: int) -> tuple[list[Candidate], int]:
+    """Move the best passages of each part behind the first `keep`; return the order and how many now count as kept."""
+    first, rest = list(found[:keep]), list(found[keep:])
+    texts = [c.chunk.search_text for c in found]
+    for part in route.parts:
+        scores = reranker.score(part.canonical, texts)
+        order = sorted(range(len(found)), key=lambda place: -scores[place])[: route.part_keep]
+        first += [found[place] for place in order if found[place] not in first]
+    return first + [c for c in rest if c not in first], len(first)
