@@ -11,28 +11,33 @@ Steps of `tokens`:
 
 from __future__ import annotations
 
+import copy
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import jieba
 
 from nongda.errors import SettingsError
-from nongda.language.text import has_words, search_form
+from nongda.language.lexicon_table import Tables, read_tables
+from nongda.language.own_words import Known, OwnWord, checked
+from nongda.language.text import has_words, original_span, search_form
 from nongda.language.units import Units
-from nongda.records import Entity
+from nongda.records import Entity, Reading
 
 logger = logging.getLogger(__name__)
 _MOST_PASSES = 6  # a replaced alias may form a longer word with its neighbour; two are enough as a rule
 _LATIN = re.compile(r"[a-z0-9]")
 _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
+# Names of things: taking one for another changes the answer. That 打药 is 喷药 need not be said.
+_NAMED_KINDS = frozenset({"crop", "variety", "disease", "pest", "pathogen", "product", "nutrient", "soil", "place"})
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A lexicon word in a text: offsets, its standard terms (several when the alias is ambiguous)."""
+    """A lexicon word in a text: offsets, its standard terms: several of an ambiguous alias, none of a plain word."""
 
     start: int
     end: int
@@ -43,13 +48,15 @@ class Lexicon:
     """The domain's words. Immutable after loading; safe to use from several threads."""
 
     def __init__(self, kinds: Mapping[str, str], aliases: Mapping[str, tuple[str, ...]], units: Units,
-                 stopwords: Iterable[str] = ()) -> None:
+                 stopwords: Iterable[str] = (), problems: tuple[str, ...] = ()) -> None:
         self.units = units
+        self.problems = problems
         self._kinds = {search_form(term): kind for term, kind in kinds.items()}
         self._names = {search_form(term): term for term in kinds}
         self._words: dict[str, tuple[str, ...]] = {term: (term,) for term in self._kinds}
         for alias, terms in aliases.items():
             self._words.setdefault(search_form(alias), tuple(search_form(t) for t in terms))
+        self._own: frozenset[str] = frozenset()
         self._lengths = _lengths_by_first_character(self._words)
         self._stopwords = frozenset(search_form(w) for w in stopwords)
         jieba.setLogLevel(logging.ERROR)
@@ -57,22 +64,57 @@ class Lexicon:
         self._jieba.initialize()
 
     @classmethod
-    def load(cls, folder: Path, with_terms: bool = True, with_aliases: bool = True) -> Lexicon:
+    def load(cls, folder: Path, with_terms: bool = True, with_aliases: bool = True,
+             own: Sequence[OwnWord] = ()) -> Lexicon:
         """Read lexicon.tsv, aliases.tsv, units.toml and stopwords.txt of a domain folder; terms may be left out.
 
-        A broken line is logged with its number and left out; a missing file is a SettingsError.
+        A broken line is logged with its number, named in `problems` and left out; a missing file is a SettingsError.
         """
-        kinds: dict[str, str] = {}
-        for _, (term, kind) in _rows(folder / "lexicon.tsv", 2) if with_terms else ():
-            kinds.setdefault(term, kind)
-        aliases: dict[str, tuple[str, ...]] = {}
-        for line, (alias, term) in _rows(folder / "aliases.tsv", 2) if with_terms and with_aliases else ():
-            if term not in kinds or alias in kinds:
-                logger.warning("aliases.tsv 第 %d 行“%s”指向的“%s”不是标准名，已略过", line, alias, term)
-            elif term not in aliases.get(alias, ()):
-                aliases[alias] = (*aliases.get(alias, ()), term)
+        tables = read_tables(folder, with_aliases) if with_terms else Tables({}, {}, ())
+        for problem in tables.problems:
+            logger.warning("%s", problem)
         stopwords = _read(folder / "stopwords.txt").split()
-        return cls(kinds, aliases, Units.load(folder / "units.toml"), stopwords)
+        shipped = cls(tables.kinds, tables.aliases, Units.load(folder / "units.toml"), stopwords, tables.problems)
+        return shipped.with_own(own) if own else shipped
+
+    # other lexicons of the same words, which share all that is costly
+
+    def with_own(self, rows: Sequence[OwnWord]) -> Lexicon:
+        """Return a lexicon that knows a station's own words too; rows that cannot be used are in `problems`."""
+        good, problems = self.check_own(rows)
+        other = copy.copy(self)
+        other.problems = (*self.problems, *(f"自有词{problem}" for problem in problems))
+        new = {search_form(row.term): row for row in good if row.alias == row.term}
+        other._kinds = {**self._kinds, **{form: row.kind for form, row in new.items()}}
+        other._names = {**self._names, **{form: row.term for form, row in new.items()}}
+        own = {search_form(row.alias): (search_form(row.term),) for row in good}
+        other._words = {**self._words, **own}
+        other._own = frozenset(own)
+        other._lengths = _lengths_by_first_character(other._words)
+        return other
+
+    def check_own(self, rows: Sequence[OwnWord]) -> tuple[tuple[OwnWord, ...], tuple[str, ...]]:
+        """Return the own words that this lexicon can take, and a sentence for each row that it cannot."""
+        return checked(rows, Known(self._kinds, self._names, self._words))
+
+    def without(self, surfaces: Iterable[str]) -> Lexicon:
+        """Return a lexicon for which these aliases are plain words: kept whole, under no standard term."""
+        plain = {form for form in map(search_form, surfaces) if form in self._words and form not in self._kinds}
+        if not plain:
+            return self
+        other = copy.copy(self)
+        other._words = {**self._words, **dict.fromkeys(plain, ())}
+        return other
+
+    def standard_names(self) -> dict[str, str]:
+        """Return the kind of each standard term."""
+        return {name: self._kinds[form] for form, name in self._names.items()}
+
+    def meanings(self) -> dict[str, tuple[str, ...]]:
+        """Return the standard terms of each word, terms and aliases alike, by its search form."""
+        return {form: tuple(self._names[t] for t in terms) for form, terms in self._words.items()}
+
+    # finding
 
     def find(self, text: str) -> list[Match]:
         """Find terms and aliases by longest match, left to right; the text is in search form."""
@@ -91,7 +133,7 @@ class Lexicon:
         for length in self._lengths.get(text[start], ()):
             end = start + length
             terms = self._words.get(text[start:end])
-            if terms and not _breaks_latin_word(text, start, end):
+            if terms is not None and not _breaks_latin_word(text, start, end):
                 return Match(start, end, terms)
         return None
 
@@ -129,6 +171,32 @@ class Lexicon:
                 surface = form[match.start : match.end]
                 found.setdefault(term, Entity(self._names[term], self._kinds[term], surface))
         return tuple(found.values())
+
+    def readings(self, text: str) -> tuple[Reading, ...]:
+        """Return the names in a text that are taken for another one, each once, in order and as written.
+
+        An ambiguous alias is taken for none. A name that only leaves out or adds a part (小粒咖啡, 景谷县) and words
+        that name no thing (打药 for 喷药) do not count, but a station's own words always do.
+        """
+        form = search_form(text)
+        found: dict[str, Reading] = {}
+        for match in self.find(form):
+            surface = form[match.start : match.end]
+            if len(match.terms) == 1 and surface not in found and self._is_news(surface, match.terms[0]):
+                written = original_span(text, match.start, match.end, surface)
+                found[surface] = Reading(written, self._names[match.terms[0]])
+        return tuple(found.values())
+
+    def _is_news(self, surface: str, term: str) -> bool:
+        if surface == term:
+            return False
+        return surface in self._own or (self._kinds[term] in _NAMED_KINDS and not _is_same_name(surface, term))
+
+    def written_aliases(self, text: str) -> list[str]:
+        """Return the aliases that a text writes for a standard term, as `tokens` has them where they are plain words."""
+        form = search_form(text)
+        words = ((form[m.start : m.end], m.terms) for m in self.find(form))
+        return [word for word, terms in words if len(terms) == 1 and terms[0] != word]
 
     def _cuts_words(self, form: str, match: Match) -> bool:
         """Tell whether a short name only seems to be there: 花生 in 开花生长. A crop read wrongly refuses a question."""
@@ -189,6 +257,13 @@ def _breaks_latin_word(text: str, start: int, end: int) -> bool:
     return bool(before or after)
 
 
+def _is_same_name(surface: str, term: str) -> bool:
+    """Tell whether one name is the other with a part left out, beginning alike: 小粒咖啡 is 小粒种咖啡."""
+    short, long = sorted((re.sub(r"[\s·-]", "", surface), re.sub(r"[\s·-]", "", term)), key=len)
+    rest = iter(long)
+    return short[:1] == long[:1] and all(character in rest for character in short)
+
+
 def _lengths_by_first_character(words: Iterable[str]) -> dict[str, tuple[int, ...]]:
     lengths: dict[str, set[int]] = {}
     for word in words:
@@ -202,15 +277,3 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"词表文件 {path} 无法读取（{error}）：请恢复该文件") from error
-
-
-def _rows(path: Path, columns: int) -> Iterable[tuple[int, tuple[str, ...]]]:
-    """Yield (line number, first columns) of a TSV file with a header; broken lines are logged."""
-    for line, row in enumerate(_read(path).split("\n"), start=1):
-        cells = tuple(cell.strip() for cell in row.split("\t")[:columns])
-        if line == 1 or not row.strip():
-            continue
-        if len(cells) < columns or not all(cells):
-            logger.warning("%s 第 %d 行缺列，已略过", path.name, line)
-            continue
-        yield line, cells

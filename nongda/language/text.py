@@ -85,3 +85,15 @@ def _simplifier() -> opencc.OpenCC:
 def search_form(text: str) -> str:
     """Return what search compares: NFKC, simplified characters, lower case. The length may change."""
     return str(_simplifier().convert(unicodedata.normalize("NFKC", text))).lower()
+
+
+def original_span(text: str, start: int, end: int, surface: str) -> str:
+    """Return what stands in a text where its search form has `surface` from start to end; else `surface` itself."""
+    if len(text) < end or search_form(text[start:end]) != surface:
+        ends = [0]
+        for character in text:
+            ends.append(ends[-1] + len(search_form(character)))
+        if start not in ends or end not in ends:
+            return surface
+        start, end = ends.index(start), len(ends) - 1 - ends[::-1].index(end)
+    return text[start:end] if search_form(text[start:end]) == surface else surface
