@@ -24,6 +24,7 @@ FEATURES = (
     "names_path", "other_problem", "same_crop", "amounts", "has_amount", "values", "any_value", "table", "length",
     "first", "announces", "caution", "denies",
 )
+RERANK = "rerank"
 _NAMED = ("disease", "pest", "product", "variety", "pathogen")
 _NO_RANK = 60  # as far down as fusion looks
 _UNKNOWN = 0.5  # a feature that does not apply
@@ -35,7 +36,10 @@ _ANNOUNCES = re.compile(r"[：:？?]$")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A question, or one facet of it, as features see it; `vectors` are its token vectors (tokens, dimension)."""
+    """A question, or one facet of it, as features see it; `vectors` are its token vectors (tokens, dimension).
+
+    `ranking` names the reranker's scores that count: the question's own, or those of the facet's part.
+    """
 
     query: Query
     asked: Asked
@@ -43,6 +47,7 @@ class Wanted:
     tokens: frozenset[str]
     vectors: NDArray[np.float32]
     values: frozenset[str]
+    ranking: str = RERANK
 
 
 def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence[Passage], lexicon: Lexicon, asking: Asking,
@@ -55,10 +60,11 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
     inside, _ = _similarities(wanted.vectors, [s.inside for _, _, s in owners])
     nearness = late + cosine
     best = _best_of_passage(owners, nearness)
-    rerank = {c.chunk.id: c.scores.get("rerank", c.score) for c in candidates}
+    rerank = {c.chunk.id: c.scores.get(wanted.ranking, c.scores.get(RERANK, c.score)) for c in candidates}
     documents = Counter(c.chunk.doc_id for c in candidates)
     asked, share = _Names.of(wanted, lexicon, asking), _Share(wanted.tokens, idf)
-    places = {c.chunk.id: place for place, c in enumerate(candidates, start=1)}
+    order = candidates if wanted.ranking == RERANK else sorted(candidates, key=lambda c: -rerank[c.chunk.id])
+    places = {c.chunk.id: place for place, c in enumerate(order, start=1)}
     rows = []
     for place, (candidate, passage, sentence) in enumerate(owners):
         neighbours = [nearness[i] for i in (place - 1, place + 1) if 0 <= i < len(owners) and owners[i][0] is candidate]

@@ -155,11 +155,16 @@ def rerank(query: Query, found: Sequence[Candidate], reranker: Reranker) -> list
 
 
 def _with_parts(found: Sequence[Candidate], reranker: Reranker, route: Route, keep: int) -> tuple[list[Candidate], int]:
-    """Move the best passages of each part behind the first `keep`; return the order and how many now count as kept."""
-    first, rest = list(found[:keep]), list(found[keep:])
+    """Move the best passages of each part behind the first `keep`; return the order and how many now count as kept.
+
+    A candidate's score for part n is "rerank/n".
+    """
     texts = [c.chunk.search_text for c in found]
-    for part in route.parts:
-        scores = reranker.score(part.canonical, texts)
+    by_part = {f"rerank/{n}": reranker.score(part.canonical, texts) for n, part in enumerate(route.parts, start=1)}
+    kept = list(range(min(keep, len(found))))
+    for scores in by_part.values():
         order = sorted(range(len(found)), key=lambda place: -scores[place])[: route.part_keep]
-        first += [found[place] for place in order if found[place] not in first]
-    return first + [c for c in rest if c not in first], len(first)
+        kept += [place for place in order if place not in kept]
+    scored = [replace(c, scores={**c.scores, **{name: float(scores[place]) for name, scores in by_part.items()}})
+              for place, c in enumerate(found)]
+    return [scored[i] for i in [*kept, *(i for i in range(len(found)) if i not in kept)]], len(kept)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.evidence import ScoredEvidence
-from nongda.answer.features import FEATURES, Matrix, Wanted, describe, unit
+from nongda.answer.features import FEATURES, RERANK, Matrix, Wanted, describe, unit
 from nongda.answer.sentences import Passage, Sentence
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
@@ -111,7 +111,9 @@ def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passa
     texts = [query.standalone, *(facet.text for facet in asked.facets)]
     words = [frozenset(query.tokens), *(frozenset(lexicon.tokens(text)) for text in texts[1:])]
     values = [asked.values, *(facet.values for facet in asked.facets)]
-    wanted = [Wanted(query, asked, *parts) for parts in zip(texts, words, vectors, values, strict=True)]
+    by_part = len(query.parts) == len(asked.facets)
+    rankings = [RERANK, *(f"{RERANK}/{n}" if by_part else RERANK for n in range(1, len(asked.facets) + 1))]
+    wanted = [Wanted(query, asked, *parts) for parts in zip(texts, words, vectors, values, rankings, strict=True)]
     sentences = tuple((c, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences)
     matrices = tuple(describe(w, candidates, passages, lexicon, asking, idf) for w in wanted)
     sides = [frozenset(lexicon.tokens(side)) for side in asked.sides]

@@ -1,0 +1,118 @@
+"""The chain from symptom to interval: a question that asks several of its links is answered by a small table.
+
+Each link that the question asks is filled with the sentences chosen for it, word for word and cited. A link that is asked
+and not found is said to be missing; nothing is put in its place.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nongda.answer.asked import Asked, Asking
+from nongda.answer.compose import Piece, cited
+from nongda.answer.evidence import headed_text
+from nongda.answer.select import Chosen
+from nongda.errors import SettingsError
+from nongda.records import Fact
+
+_LEAST_LINKS = 2  # asked links that make a chain
+_CAUSE, _METHOD = "cause", "method"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step of the chain: how questions ask it, and which attributes of facts fill it."""
+
+    key: str
+    name: str
+    asks: re.Pattern[str]
+    attributes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The chain's links in order, with the words of its table."""
+
+    links: tuple[Link, ...]
+    head: tuple[str, str]
+    missing: str
+
+    @classmethod
+    def load(cls, path: Path) -> Schema:
+        """Read chain.toml. Raises SettingsError that names the file."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            links = tuple(Link(str(t["key"]), str(t["name"]), re.compile("|".join(f"(?:{p})" for p in t["asks"])),
+                               frozenset(map(str, t["attributes"]))) for t in data["links"])
+            first, second = map(str, data["head"])
+            return cls(links, (first, second), str(data["missing"]))
+        except (OSError, ValueError, KeyError, TypeError, re.error) as error:
+            raise SettingsError(f"诊治链文件 {path} 无法读取（{error}）：请恢复该文件") from error
+
+    def links_of(self, asked: Asked, about_problem: bool) -> tuple[Link | None, ...]:
+        """Return the link that each facet asks; () where the question asks no chain.
+
+        A chain has at least two different links (做法 alone counts for none) and a disease or pest: one that is asked
+        for, or one the question names (`about_problem`).
+        """
+        found = tuple(self._link(facet.text) for facet in asked.facets)
+        keys = {link.key for link in found if link}
+        if len(keys - {_METHOD}) < 1 or len(keys) < _LEAST_LINKS or not (about_problem or _CAUSE in keys):
+            return ()
+        return found
+
+    def _link(self, text: str) -> Link | None:
+        return next((link for link in self.links if link.asks.search(text)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A link of the chain with the sentences that fill it; none: the documents do not say it."""
+
+    link: Link
+    chosen: tuple[Chosen, ...]
+
+
+def rows_of(schema: Schema, links: Sequence[Link | None], asked: Asked, chosen: Sequence[Chosen], asking: Asking,
+            facts: Mapping[tuple[str, int], Sequence[Fact]]) -> tuple[list[Row], list[Chosen]]:
+    """Return the chain's rows in its order, and the sentences that stand outside it.
+
+    A sentence fills a link when it holds the kind of value that its facet asks, or a fact of the link's attributes; where
+    none of a facet's does, the link is missing. `facts` are by chunk id and start of the sentence.
+    """
+    rows: dict[str, Row] = {}
+    outside = [one for one in chosen if one.facet >= len(links) or links[one.facet] is None]
+    for facet, link in enumerate(links):
+        if link is None:
+            continue
+        own = tuple(one for one in chosen if one.facet == facet)
+        filled = any(_fills(one, link, asked.facets[facet].values, asking, facts) for one in own)
+        before = rows[link.key].chosen if link.key in rows else ()
+        rows[link.key] = Row(link, (*before, *own) if filled else before)
+    return [rows[link.key] for link in schema.links if link.key in rows], outside
+
+
+def _fills(one: Chosen, link: Link, values: frozenset[str], asking: Asking,
+           facts: Mapping[tuple[str, int], Sequence[Fact]]) -> bool:
+    evidence = one.scored.evidence
+    held = {fact.attribute for fact in facts.get((evidence.chunk_id, evidence.start), ())}
+    if not values or held & link.attributes or link.key in (_CAUSE, _METHOD):
+        return True
+    text = headed_text(evidence, one.scored.candidate)
+    units = frozenset(q.unit for q in asking.units_of(text) if q.unit)
+    return bool(asking.held(text, values, units, frozenset())) or "name" in values
+
+
+def table(schema: Schema, rows: Sequence[Row], cause: str) -> Piece:
+    """Return the chain as a table of two columns; `cause` is the name of the disease or pest, "" where unsure."""
+    lines = [f"| {schema.head[0]} | {schema.head[1]} |", "| --- | --- |"]
+    for row in rows:
+        cells = [cited(one.scored).replace("|", "｜") for one in row.chosen]
+        if cells and row.link.key == _CAUSE and cause:
+            cells[0] = f"**{cause}**：{cells[0]}"
+        lines.append(f"| {row.link.name} | {''.join(cells) or schema.missing} |")
+    return Piece("\n".join(lines) + "\n", tuple(one.scored for row in rows for one in row.chosen))
