@@ -22,6 +22,7 @@ from nongda.records import (
     FileReport,
     Note,
     Progress,
+    Reading,
     Stage,
     StoredDocument,
     Turn,
@@ -30,6 +31,17 @@ from nongda.records import (
 RUST = "叶锈病的病斑在叶背呈橙黄色粉状。发病初期每公顷用药要按当地植保部门的意见。雨季前剪除病枝，可减少侵染。"
 CHOICE = "小地老虎怎么治？"
 RUST_QUOTE = "叶锈病的病斑在叶背呈橙黄色粉状。"
+
+READINGS = {"打玉米虫": "玉米螟", "黄疸": "锈病", "洋芋": "马铃薯", "zhousi": "皱丝病", "苞谷": "玉米", "火烧瘟": "稻瘟病"}
+
+CHAIN = """按资料，从症状到用药是这样：
+| 症状 | 病因 | 药剂 | 用量 | 间隔 | 安全间隔期 |
+|---|---|---|---|---|---|
+| 叶背有橙黄色粉状病斑，后期病斑中央变褐、叶片脱落[1a2b3c4d#3] | 叶锈病[1a2b3c4d#3] | 波尔多液[1a2b3c4d#3] \
+| 每亩用25%三唑酮可湿性粉剂40～50克，兑水45～60公斤喷雾[1a2b3c4d#3][5e6f7a8b#2] | 15天[1a2b3c4d#3] | 资料中没有写 |
+| 枝条枯死 | 资料中没有写 | 资料中没有写 | 资料中没有写 | 资料中没有写 | 资料中没有写 |
+| 树干虫孔[5e6f7a8b#2] | 天牛[5e6f7a8b#2] | 资料中没有写 | 资料中没有写 | 资料中没有写 | 资料中没有写 |
+没有写的几项，请问当地植保站。"""
 
 
 def stored(doc_id: str, title: str, source: str, sample: bool = True) -> StoredDocument:
@@ -61,6 +73,7 @@ def noted(question: str, found: Sequence[Candidate]) -> Answer:
             "| 部位 | 叶背 | 叶面 |\n1. 剪除病枝[1a2b3c4d#3]\n2. 喷波尔多液[1a2b3c4d#3]\n3. 隔15天再喷[5e6f7a8b#2]")
     notes = (
         Note("law", "克百威已禁止使用（名单截至2026年11月），请咨询当地植保站换用登记药剂。", (law,)),
+        Note("trust", "资料讲的是孕穗期，您问的是拔节期。", (rust,)),
         Note("interval", "资料写明：波尔多液采收前14天停用。", (rust,)),
         Note("arithmetic", "每亩40～50克 × 13.5亩 = 540～675克[1a2b3c4d#3]", (rust,)),
         Note("contradiction", "两份资料说法不一：《遮荫与间作》说“荫蔽度以 30% 左右为宜”[5e6f7a8b#2]，《名录》说“50%”[ffffffff#9]。",
@@ -73,7 +86,8 @@ def noted(question: str, found: Sequence[Candidate]) -> Answer:
 class FakeDeskEngine:
     """Three documents; the word 外星 is refused, 出错 breaks, an empty question is unusable.
 
-    土蚕 is asked back with choices, 克百威 is answered with every kind of note, a table and a list.
+    土蚕 is asked back with choices, 克百威 is answered with every kind of note, a table and a list, 链 with a table of
+    six columns. It reads the words of READINGS as their terms.
     """
 
     def __init__(self, data_dir: Path, pause: float = 0.0) -> None:
@@ -83,8 +97,13 @@ class FakeDeskEngine:
                        stored("5e6f7a8b", "遮荫与间作", "遮荫.pdf", sample=False),
                        stored("90abcdef", "<script>alert(1)</script> ${1+1} {{7*7}}", "坏<b>名字.txt")]
         self.histories: list[list[Turn]] = []
+        self.as_written: list[frozenset[str]] = []
         self.ended: list[float] = []
         self.lock = threading.Lock()
+
+    def readings(self, question: str, as_written: frozenset[str]) -> tuple[Reading, ...]:
+        return tuple(Reading(surface, term) for surface, term in READINGS.items()
+                     if surface in question and surface not in as_written)
 
     def found(self) -> tuple[Candidate, ...]:
         return (candidate(self.stored[1], 2, "荫蔽度以 30% 左右为宜，幼龄期可稍高。", 1),
@@ -92,13 +111,16 @@ class FakeDeskEngine:
                 candidate(self.stored[2], 0, "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>", 3))
 
     def ask(
-        self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None
+        self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None,
+        as_written: frozenset[str] = frozenset(),
     ) -> Iterator[Event]:
         if not question.strip():
             raise UsageError("问题里没有文字：请写下要问的事")
         with self.lock:
             self.histories.append(list(history))
-            yield from self._answer(question, stop or threading.Event())
+            self.as_written.append(as_written)
+            for event in self._answer(question, stop or threading.Event()):
+                yield replace(event, readings=self.readings(question, as_written)) if isinstance(event, Answer) else event
             self.ended.append(time.monotonic())
 
     def _answer(self, question: str, stop: threading.Event) -> Iterator[Event]:
@@ -114,6 +136,9 @@ class FakeDeskEngine:
             return
         if "克百威" in question:
             yield noted(question, found)
+            return
+        if "链" in question:
+            yield Answer(question, question, CHAIN, False, (quoting(found[1], RUST_QUOTE),), found, timings={"total": 0.1})
             return
         refused = "外星" in question
         text = ("根据当前知识库，未找到相关信息" if refused else

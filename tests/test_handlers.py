@@ -53,6 +53,75 @@ def test_the_next_question_carries_the_conversation_without_citations(engine: Fa
     assert assistant.role == "assistant" and "雨季前剪除病枝。" in assistant.content and "#" not in assistant.content
 
 
+BORER = "打玉米虫用什么药？"
+
+
+def test_a_reading_undone_asks_the_same_question_again_with_the_word_as_written(engine: FakeDeskEngine):
+    desk = Desk(engine)
+    assert "已按“玉米螟”理解“打玉米虫”" in last(desk.ask("a", BORER, "zh")).transcript
+    view = last(desk.reread("a", "1/0/as-written", "zh"))
+    second = view.transcript.split('class="turn you"')[2]
+    assert BORER in second and "按原字“打玉米虫”查找" in second and "已按" not in second
+    assert engine.as_written == [frozenset(), {"打玉米虫"}]
+    assert engine.histories[1] == []  # the answer that misread the word says nothing about the question
+
+
+def test_a_reading_undone_holds_for_the_next_questions_until_it_is_taken_up_again(engine: FakeDeskEngine):
+    desk = Desk(engine)
+    last(desk.ask("a", BORER, "zh"))
+    last(desk.reread("a", "1/0/as-written", "zh"))
+    assert last(desk.ask("a", "洋芋怎么种？", "zh")).transcript.count("按原字“打玉米虫”查找</span>") == 1  # of the turn before
+    last(desk.reread("a", "2/0/understood", "zh"))
+    last(desk.ask("a", "再问打玉米虫", "zh"))
+    assert engine.as_written[2:] == [{"打玉米虫"}, frozenset(), frozenset()]
+
+
+def test_a_question_asked_again_stands_in_the_history_once_with_its_last_answer(engine: FakeDeskEngine):
+    desk = Desk(engine)
+    last(desk.ask("a", QUESTION, "zh"))
+    last(desk.ask("a", BORER, "zh"))
+    last(desk.reread("a", "2/0/as-written", "zh"))
+    last(desk.reread("a", "3/0/understood", "zh"))
+    last(desk.ask("a", "那怎么治？", "zh"))
+    asked = [[turn.content for turn in turns if turn.role == "user"] for turns in engine.histories]
+    assert asked == [[], [QUESTION], [QUESTION], [QUESTION], [QUESTION, BORER]]
+
+
+def test_undoing_a_reading_leaves_other_tabs_and_a_cleared_conversation_alone(engine: FakeDeskEngine):
+    desk = Desk(engine)
+    for tab in "ab":
+        last(desk.ask(tab, BORER, "zh"))
+    last(desk.reread("a", "1/0/as-written", "zh"))
+    last(desk.ask("b", BORER, "zh"))
+    desk.clear("a", "zh")
+    last(desk.ask("a", BORER, "zh"))
+    assert engine.as_written[3:] == [frozenset(), frozenset()]
+
+
+@pytest.mark.parametrize("choice", ["", "1", "1/0", "9/0/as-written", "1/7/as-written", "1/-1/as-written", "1/0/understood",
+                                    "1/0/<b>", "x/y/z/w", "1/0/as-written/2" * 999])
+def test_a_button_of_a_page_that_is_not_up_to_date_changes_nothing(engine: FakeDeskEngine, choice: str):
+    desk = Desk(engine)
+    last(desk.ask("a", BORER, "zh"))
+    (view,) = desk.reread("a", choice, "zh")
+    assert view == desk.view("a", "zh") and len(engine.as_written) == 1
+
+
+def test_a_reading_is_not_undone_while_an_answer_runs(tmp_path: Path):
+    engine = FakeDeskEngine(tmp_path)
+    desk = Desk(engine)
+    last(desk.ask("a", BORER, "zh"))
+    engine.pause = 0.05
+    running = desk.ask("a", QUESTION, "zh")
+    next(running)
+    (refused,) = desk.reread("a", "1/0/as-written", "zh")
+    assert "上一问还没有答完" in refused.note
+    desk.stop("a")
+    last(running)
+    last(desk.ask("a", BORER, "zh"))
+    assert engine.as_written[-1] == frozenset()
+
+
 def test_a_failed_question_stays_out_of_the_history(engine: FakeDeskEngine, caplog: pytest.LogCaptureFixture):
     desk = Desk(engine)
     with caplog.at_level(logging.CRITICAL):

@@ -64,9 +64,9 @@ def test_storage_knows_no_models():
         assert not {other for other in imports(name) if other.startswith("nongda.models")}
 
 
-def test_gradio_is_imported_by_the_layout_alone():
+def test_gradio_is_imported_by_the_modules_of_the_layout_alone():
     users = {name for name in FILES for other in imports(name) if other.split(".")[0].startswith("gradio")}
-    assert users == {"nongda.ui.layout"}
+    assert users and all(name.startswith("nongda.ui.layout") for name in users)
 
 
 def test_nothing_imports_a_training_framework():

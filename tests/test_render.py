@@ -11,7 +11,7 @@ from fake_desk import RUST, RUST_QUOTE, candidate, quoting, stored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nongda.records import Answer, Citation, Note
+from nongda.records import Answer, Citation, Note, Reading
 from nongda.ui import prose, render
 from nongda.ui.render import Exchange
 from nongda.ui.texts import EN, STARTERS, STATUS_ZH, TEXTS, ZH, language_of
@@ -160,13 +160,54 @@ def test_every_kind_of_answer_is_said_in_words_and_by_a_sign():
     assert 'class="label kind' not in render.transcript([finished("", stopped=True)], ZH)
 
 
-def test_the_law_stands_before_the_text_and_every_other_note_after_it():
-    notes = tuple(Note(kind, f"说明{kind}") for kind in ("interval", "law", "contradiction", "checked", "registered",
-                                                       "arithmetic", "trust"))
+def test_law_and_then_trust_stand_before_the_text_with_a_sign_and_every_other_note_after_it():
+    notes = tuple(Note(kind, f"说明{kind}") for kind in ("interval", "trust", "law", "contradiction", "checked", "registered",
+                                                       "arithmetic"))
     html = render.transcript([finished("回答的话", notes=notes)], ZH)
-    assert html.index("说明law") < html.index("回答的话") < min(html.index(f"说明{n.kind}") for n in notes if n.kind != "law")
-    for heading in ("农药法规", "安全间隔期", "登记情况", "资料说法不一", "计算过程", "核对情况", "资料来源"):
+    after = [html.index(f"说明{n.kind}") for n in notes if n.kind not in ("law", "trust")]
+    assert html.index("说明law") < html.index("说明trust") < html.index("回答的话") < min(after)
+    for heading in ("⚠ 农药法规", "⚠ 资料适用范围", "安全间隔期", "登记情况", "⚠ 资料说法不一", "计算过程", "核对情况"):
         assert heading in words(html)
+
+
+def understood(*readings: Reading, question: str = "打玉米虫用什么药？", **values: object) -> Exchange:
+    return replace(finished("答", readings=readings), question=question, **values)
+
+
+BORER, CORN = Reading("打玉米虫", "玉米螟"), Reading("玉米虫", "玉米螟")
+
+
+def test_what_was_understood_stands_above_the_text_with_a_button_that_undoes_it():
+    html = render.transcript([understood(BORER)], ZH)
+    assert "已按“玉米螟”理解“打玉米虫”" in words(html) and ">按原字查找</button>" in html
+    assert html.index("已按“玉米螟”") < html.index("按原字查找") < html.index("答</p>")
+    assert 'data-reading="1/0/as-written" aria-label="已按“玉米螟”理解“打玉米虫”: 按原字查找"' in html
+    assert "Understood “打玉米虫” as “玉米螟”" in words(render.transcript([understood(BORER)], EN))
+
+
+def test_a_word_searched_for_as_written_says_so_with_a_way_back_also_while_the_answer_runs():
+    for exchange in (understood(written=(CORN, BORER)), Exchange(1, "打玉米虫用什么药？", written=(CORN, BORER))):
+        html = render.transcript([exchange], ZH)
+        assert "按原字“打玉米虫”查找" in words(html) and "已按" not in words(html)
+        assert re.findall(r'data-reading="([^"]*)"[^>]*>([^<]*)<', html) == [
+            ("1/0/understood", "改回按“玉米螟”理解"), ("1/1/understood", "改回按“玉米螟”理解")]
+
+
+def test_a_word_as_written_is_not_spoken_of_where_the_question_does_not_hold_it_in_any_script():
+    assert "按原字" not in render.transcript([understood(written=(BORER,), question="水稻怎么施肥？")], ZH)
+    assert "按原字“洋芋”" in render.transcript([understood(written=(Reading("洋芋", "马铃薯"),), question="洋芋咋種")], ZH)
+    assert "按原字“ZhouSi”" in render.transcript([understood(written=(Reading("ZhouSi", "皱丝病"),), question="ZHOUSI 怎么办")], ZH)
+    followed = finished("答", standalone="打玉米虫每亩用多少")
+    assert "按原字“打玉米虫”" in render.transcript([replace(followed, question="那每亩呢", written=(BORER,))], ZH)
+
+
+def test_at_most_four_readings_are_shown_and_the_rest_is_folded():
+    many = tuple(Reading(f"俗名{n}", f"标准名{n}") for n in range(6))
+    html = render.transcript([understood(*many)], ZH)
+    shown, folded = html.split('<details class="more">')
+    assert shown.count('class="reread"') == 4 and folded.count('class="reread"') == 2
+    assert "<summary>还有 2 处</summary>" in folded
+    assert "details" not in render.transcript([understood(*many[:4])], ZH)
 
 
 def test_a_note_s_citation_leads_to_its_card_and_marks_it_even_when_the_text_does_not_cite_it():
@@ -206,7 +247,17 @@ def test_rows_of_bars_become_a_table_with_citations_in_its_cells():
     assert '<thead><tr><th scope="col">项目</th><th scope="col">甲</th><th scope="col">乙</th></tr></thead>' in html
     assert re.findall(r"<td>(.*?)</td>", re.sub(r"</?a[^>]*>", "", html)) == [
         "天数", "14天[1a2b3c4d#3]", "28天[5e6f7a8b#2]", "备注", "", ""]
-    assert html.startswith('<div class="text"><p>先看：</p><div')
+    assert html.startswith('<div class="text"><p>先看：</p><div class="wide" tabindex="0"><table class="compare columns-3">')
+
+
+def test_a_cell_for_which_the_documents_have_nothing_is_told_apart():
+    html = render.answer_text("| 药剂 | 间隔 |\n|---|---|\n| 甲 | 资料中没有写 |", 1, ())
+    assert '<td>甲</td><td class="missing">资料中没有写</td>' in html
+
+
+def test_a_table_wider_than_any_answer_keeps_all_its_columns():
+    row = "|" + "格|" * 9
+    assert render.answer_text(f"{row}\n|{'---|' * 9}\n{row}", 1, ()).count("<td>格</td>") == 9
 
 
 def test_numbered_lines_become_an_ordered_list_that_keeps_its_numbers():
@@ -239,10 +290,11 @@ class Tags(HTMLParser):
 
 
 HARMLESS = {
-    "div": {"class", "role", "aria-live"}, "p": {"class"}, "span": {"class", "aria-hidden"}, "b": {"class"}, "i": set(),
+    "div": {"class", "role", "aria-live", "tabindex"}, "p": {"class"}, "span": {"class", "aria-hidden"}, "b": {"class"}, "i": set(),
     "a": {"class", "href", "title"}, "strong": set(), "ol": set(), "li": {"value"}, "ul": {"class"}, "table": {"class"},
-    "thead": set(), "tbody": set(), "tr": set(), "th": {"scope"}, "td": set(), "details": {"class", "id", "open"},
-    "summary": set(), "mark": set(), "code": set(), "blockquote": set(), "footer": set(), "h2": set(), "button": {"type", "class"},
+    "thead": set(), "tbody": set(), "tr": set(), "th": {"scope"}, "td": {"class"}, "details": {"class", "id", "open"},
+    "summary": set(), "mark": set(), "code": set(), "blockquote": set(), "footer": set(), "h2": set(),
+    "button": {"type", "class", "data-reading", "aria-label"},
 }
 nasty = st.lists(st.sampled_from([
     EVIL, "<", ">", '"', "'", "&", "&lt;", "**", "|", "\n", "|---|\n", "1. ", "2、", "[1a2b3c4d#3]", "[ffffffff#9]", "`", "](javascript:x)",
@@ -256,7 +308,9 @@ def test_nothing_a_document_or_a_model_wrote_adds_an_element_or_attribute(text: 
     cited = Citation(found.chunk.id, named, said, None, (said,), quote, remark=said)
     note = Note("contradiction", said, (cited, replace(cited, id="ffffffff#9")))
     exchange = finished(text, evidence=(found,), citations=(cited,), notes=(note, replace(note, kind="law")),
-                        choices=(said, text), kind="question", warnings=(said,), standalone=named)
+                        choices=(said, text), kind="question", warnings=(said,), standalone=named,
+                        readings=(Reading(said, named), Reading(named, text)))
+    exchange = replace(exchange, question=text + quote, written=(Reading(quote, said), Reading(text, named)))
     for html in (render.transcript([exchange], ZH), render.evidence([exchange], ZH)):
         tags = Tags()
         tags.feed(html)

@@ -13,15 +13,22 @@ document.addEventListener("click", (event) => {
   card.querySelector("summary").focus({ preventScroll: true });
 });
 
-// A choice asks its question as if it had been typed; while an answer runs it does nothing.
-document.addEventListener("click", (event) => {
-  const choice = event.target.closest && event.target.closest("button.choice");
-  const box = document.querySelector("#question textarea");
-  const ask = document.getElementById("ask");
-  if (!choice || !box || !ask || ask.disabled) return;
-  box.value = choice.textContent;
+// Writes into a box of the page as a reader would, then presses a button.
+const tell = (selector, words, button) => {
+  const box = document.querySelector(selector);
+  if (!box || !button) return;
+  box.value = words;
   box.dispatchEvent(new Event("input", { bubbles: true }));
-  requestAnimationFrame(() => requestAnimationFrame(() => ask.click())); // the box tells the page first
+  requestAnimationFrame(() => requestAnimationFrame(() => button.click())); // the box tells the page first
+};
+
+// A choice asks its question as if it had been typed, a reading is undone; while an answer runs they do nothing.
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest && event.target.closest("button.choice, button.reread");
+  const ask = document.getElementById("ask");
+  if (!pressed || !ask || ask.disabled) return;
+  if (pressed.classList.contains("choice")) tell("#question textarea", pressed.textContent, ask);
+  else tell("#reading :is(textarea, input)", pressed.dataset.reading, document.getElementById("reread"));
 });
 
 // The conversation follows a growing answer, unless the reader has scrolled up to read.

@@ -8,25 +8,22 @@ at. Clearing a conversation gives the tab a new session, so that what the old qu
 from __future__ import annotations
 
 import logging
-import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from nongda.errors import NongDaError
-from nongda.records import AddEvent, Answer, Delta, Event, Progress, Stage, StoredDocument, Turn
+from nongda.records import AddEvent, Event, Progress, StoredDocument, Turn
 from nongda.ui import render, sheets
-from nongda.ui.prose import strip_citations, title_of
+from nongda.ui.conversation import Again, Session, chosen_reading, grow, in_thread
+from nongda.ui.prose import title_of
 from nongda.ui.render import Exchange
 from nongda.ui.sheets import FileState
 from nongda.ui.texts import STATUS_ZH, TEXTS, Language
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
-EARLY_CARDS = 5  # passages shown before reranking has chosen
 
 
 class DeskEngine(Protocol):
@@ -35,7 +32,8 @@ class DeskEngine(Protocol):
     @property
     def data_dir(self) -> Path: ...
     def ask(
-        self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None
+        self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None,
+        as_written: frozenset[str] = frozenset(),
     ) -> Iterator[Event]: ...
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]: ...
     def remove(self, doc_id: str) -> StoredDocument: ...
@@ -63,15 +61,6 @@ class AddView:
     busy: bool
 
 
-@dataclass(slots=True, eq=False)
-class Session:
-    """One conversation; `stop` belongs to the question being answered, `stop_adding` to the files."""
-
-    exchanges: list[Exchange] = field(default_factory=list)
-    stop: threading.Event | None = None
-    stop_adding: threading.Event | None = None
-
-
 class Desk:
     """The page's actions over one engine, for any number of browser tabs."""
 
@@ -80,7 +69,9 @@ class Desk:
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()  # guards the dictionary and the start of a question or an import
 
-    def ask(self, session_id: str, question: str, language: Language) -> Iterator[ChatView]:
+    def ask(
+        self, session_id: str, question: str, language: Language, again: Again | None = None
+    ) -> Iterator[ChatView]:
         """Answer a question; yields the page as it grows. A second question while one runs is refused."""
         texts, stop = TEXTS[language], threading.Event()
         with self._lock:
@@ -91,11 +82,9 @@ class Desk:
         if busy:
             yield ChatView(None, note=texts["busy"])  # the running answer alone writes the page
             return
-        history = _history(session.exchanges)
-        number = session.exchanges[-1].number + 1 if session.exchanges else 1
-        session.exchanges.append(Exchange(number=number, question=question))
+        history = session.begin(question, again)
         try:
-            yield self._view(session, texts, evidence=True, question="", busy=True)
+            yield self._view(session, texts, evidence=True, question=None if again else "", busy=True)
             for step in self._answering(session.exchanges[-1], history, stop, texts):
                 shown = step.candidates != session.exchanges[-1].candidates
                 session.exchanges[-1] = step
@@ -105,8 +94,16 @@ class Desk:
             stop.set()  # also ends an answer whose page went away
             session.stop = None
         if self._current(session_id, session):
-            unusable = question if session.exchanges[-1].error else None
+            unusable = question if session.exchanges[-1].error and not again else None
             yield self._view(session, texts, evidence=True, question=unusable)
+
+    def reread(self, session_id: str, choice: str, language: Language) -> Iterator[ChatView]:
+        """Ask a question again with one of its readings undone or taken up again, as a button of the page says."""
+        again = chosen_reading(self._sessions.get(session_id, Session()), choice)
+        if again is None:
+            yield self.view(session_id, language)
+        else:
+            yield from self.ask(session_id, again.question, language, again)
 
     def stop(self, session_id: str) -> None:
         """Ask the running answer of this session to end."""
@@ -152,7 +149,7 @@ class Desk:
         error = ""
         yield AddView(sheets.adding(files, texts), busy=True)
         try:
-            for events in _in_thread(lambda: self.engine.add(paths, stop)):
+            for events in in_thread(lambda: self.engine.add(paths, stop)):
                 for event in events:
                     files[event.index - 1] = _advance(files[event.index - 1], event)
                 yield AddView(sheets.adding(files, texts), busy=True)
@@ -218,11 +215,11 @@ class Desk:
     def _answering(
         self, exchange: Exchange, history: Sequence[Turn], stop: threading.Event, texts: render.Texts
     ) -> Iterator[Exchange]:
-        question = exchange.question
+        question, as_written = exchange.question, frozenset(reading.surface for reading in exchange.written)
         try:
-            for events in _in_thread(lambda: self.engine.ask(question, history, stop)):
+            for events in in_thread(lambda: self.engine.ask(question, history, stop, as_written)):
                 for event in events:
-                    exchange = _grow(exchange, event)
+                    exchange = grow(exchange, event)
                 yield exchange
         except NongDaError as failure:
             yield replace(exchange, error=str(failure))
@@ -240,56 +237,6 @@ class Desk:
         shown = render.evidence(session.exchanges, texts) if evidence else None
         return ChatView(render.transcript(session.exchanges, texts), shown, question, busy,
                         started=bool(session.exchanges))
-
-
-def _in_thread(work: Callable[[], Iterator[T]]) -> Iterator[list[T]]:
-    """Run `work` to its end in a thread; yields what has come since the last time, raises what it raised."""
-    pipe: queue.SimpleQueue[tuple[T | None, Exception | None]] = queue.SimpleQueue()
-
-    def run() -> None:
-        failure: Exception | None = None
-        try:
-            for item in work():
-                pipe.put((item, None))
-        except Exception as error:  # handed to the reader's thread, which raises it
-            failure = error
-        pipe.put((None, failure or StopIteration()))
-
-    threading.Thread(target=run, name="nongda-page", daemon=True).start()
-    while True:
-        received = [pipe.get()]
-        while not pipe.empty():
-            received.append(pipe.get())
-        items = [item for item, _ in received if item is not None]
-        if items:
-            yield items
-        if (failure := received[-1][1]) is not None:
-            if isinstance(failure, StopIteration):
-                return
-            raise failure
-
-
-def _history(exchanges: Sequence[Exchange]) -> list[Turn]:
-    turns: list[Turn] = []
-    for exchange in exchanges:
-        reply = strip_citations(exchange.text)
-        if reply and not exchange.error:
-            turns += [Turn("user", exchange.question), Turn("assistant", reply)]
-    return turns
-
-
-def _grow(exchange: Exchange, event: Event) -> Exchange:
-    if isinstance(event, Stage):
-        candidates = event.candidates[:EARLY_CARDS] or exchange.candidates
-        return replace(exchange, stage=event.name, candidates=candidates)
-    if isinstance(event, Delta):
-        return replace(exchange, text=exchange.text + event.text)
-    return _finish(exchange, event)
-
-
-def _finish(exchange: Exchange, answer: Answer) -> Exchange:
-    candidates = answer.evidence or exchange.candidates
-    return replace(exchange, text=answer.text, answer=answer, candidates=candidates)
 
 
 def _advance(state: FileState, event: AddEvent) -> FileState:

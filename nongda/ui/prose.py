@@ -17,6 +17,8 @@ _ITEM = re.compile(r"^\s*(\d{1,2})[.．、]\s*(?!\d)(\S.*)$")
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"^\s*\|[\s:|-]*-[\s:|-]*$")
 _HEAD_CELL = 'th scope="col"'
+MISSING = "资料中没有写"  # how an answer fills a cell for which the documents have nothing
+WIDEST = 6  # columns that the style sheet tells apart
 Inline = Callable[[str], str]
 
 
@@ -87,7 +89,8 @@ def _table(lines: list[str], inline: Inline) -> str:
     body = [row + [""] * (width - len(row)) for row in rows]
     head = f"<thead>{_row(body[0], _HEAD_CELL, inline)}</thead>" if has_header and body else ""
     rest = "".join(_row(row, "td", inline) for row in body[bool(head):])
-    return f'<div class="wide"><table class="compare">{head}<tbody>{rest}</tbody></table></div>'
+    table = f'<table class="compare columns-{min(width, WIDEST)}">{head}<tbody>{rest}</tbody></table>'
+    return f'<div class="wide" tabindex="0">{table}</div>'  # one scrolls it sideways by keyboard too
 
 
 def _cells(line: str) -> list[str]:
@@ -98,5 +101,9 @@ def _cells(line: str) -> list[str]:
 
 
 def _row(cells: Iterable[str], tag: str, inline: Inline) -> str:
-    return "<tr>" + "".join(f"<{tag}>{inline(cell)}</{tag.split()[0]}>" for cell in cells) + "</tr>"
+    return "<tr>" + "".join(_cell(cell, tag, inline) for cell in cells) + "</tr>"
 
+
+def _cell(cell: str, tag: str, inline: Inline) -> str:
+    missing = ' class="missing"' if cell.startswith(MISSING) else ""
+    return f"<{tag}{missing}>{inline(cell)}</{tag.split()[0]}>"

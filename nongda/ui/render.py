@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from nongda.records import Answer, Candidate, Citation, Note, StoredDocument
+from nongda.language.text import search_form
+from nongda.records import Answer, Candidate, Citation, Note, NoteKind, Reading, StoredDocument
 from nongda.ui.prose import anchor, answer_text, cited_ids, link, title_of
 
 Texts = Mapping[str, str]
-SIGNS: Mapping[str, str] = {"quoted": "❝", "checked": "✓", "computed": "＝", "refused": "✕", "question": "？"}
+SIGNS: Mapping[str, str] = {"quoted": "❝", "checked": "✓", "computed": "＝", "refused": "✕", "question": "？",
+                            "understood": "≈", "written": "✎"}
 SHOWN_QUESTION = 300  # characters; a pasted page must not push the answer out of sight
+SHOWN_SURFACE = 24  # characters of a word of the reader's
+SHOWN_READINGS = 4  # the rest is folded
+AS_WRITTEN, UNDERSTOOD = "as-written", "understood"
+BEFORE_TEXT: Collection[NoteKind] = ("law", "trust")  # what must be known before the text is read
+SIGNED: Collection[NoteKind] = (*BEFORE_TEXT, "contradiction")
 SHOWN_OLDER = 7  # earlier questions whose passages stay on the page, so that their links work
 
 
@@ -27,6 +34,8 @@ class Exchange:
     candidates: tuple[Candidate, ...] = ()
     answer: Answer | None = None
     error: str = ""
+    written: tuple[Reading, ...] = ()  # readings undone: these words are searched for as written
+    again: int = 0  # the number of the exchange whose question this asks again
 
     @property
     def running(self) -> bool:
@@ -119,13 +128,14 @@ def _reply(exchange: Exchange, texts: Texts) -> str:
     answer, parts = exchange.answer, []
     if exchange.error:
         parts.append(f'<p class="label failed">{texts["error"]}</p><p>{escape(exchange.error)}</p>')
+    parts.append(readings(exchange, texts))
     if answer is not None:
         parts.extend(_labels(exchange, answer, texts))
-        parts.extend(_note(note, exchange, texts) for note in answer.notes if note.kind == "law")
+        parts.extend(_note(note, exchange, texts) for kind in BEFORE_TEXT for note in answer.notes if note.kind == kind)
     if exchange.text.strip():
         parts.append(answer_text(exchange.text, exchange.number, exchange.candidates))
     if answer is not None:
-        parts.extend(_note(note, exchange, texts) for note in answer.notes if note.kind != "law")
+        parts.extend(_note(note, exchange, texts) for note in answer.notes if note.kind not in BEFORE_TEXT)
         parts.append(_choices(answer.choices, texts))
     if exchange.running:
         doing = texts.get(f"after_{exchange.stage}", texts["preparing"])
@@ -134,6 +144,34 @@ def _reply(exchange: Exchange, texts: Texts) -> str:
         seconds = texts["seconds"].format(seconds=f"{answer.timings['total']:.1f}")
         parts.append(f'<p class="took">{seconds}</p>')
     return "".join(parts)
+
+
+def readings(exchange: Exchange, texts: Texts) -> str:
+    """Return what was understood, or searched for as written, with a button each that changes it.
+
+    A button holds "exchange/place/which": the place in the answer's readings or in the exchange's undone ones.
+    """
+    understood = exchange.answer.readings if exchange.answer else ()
+    asked = search_form(f"{exchange.question}\n{exchange.answer.standalone if exchange.answer else ''}")
+    surfaces = {reading.surface for reading in understood}
+    lines = [_reading(reading, f"{exchange.number}/{place}/{UNDERSTOOD}", "written", "understand", texts)
+             for place, reading in enumerate(exchange.written)
+             if reading.surface not in surfaces and search_form(reading.surface) in asked]
+    lines += [_reading(reading, f"{exchange.number}/{place}/{AS_WRITTEN}", "understood", "write", texts)
+              for place, reading in enumerate(understood)]
+    shown = f'<ul class="readings">{"".join(lines[:SHOWN_READINGS])}</ul>' if lines else ""
+    if len(lines) > SHOWN_READINGS:
+        more = texts["readings_more"].format(count=len(lines) - SHOWN_READINGS)
+        shown += (f'<details class="more"><summary>{more}</summary>'
+                  f'<ul class="readings">{"".join(lines[SHOWN_READINGS:])}</ul></details>')
+    return shown
+
+
+def _reading(reading: Reading, button: str, said: str, offered: str, texts: Texts) -> str:
+    names = {"surface": escape(_clip(reading.surface, SHOWN_SURFACE)), "term": escape(reading.term)}
+    words, offer = (texts[f"reading_{key}"].format(**names) for key in (said, offered))
+    return (f'<li><span aria-hidden="true">{SIGNS[said]}</span> <span>{words}</span> <button type="button" class="reread" '
+            f'data-reading="{button}" aria-label="{words}: {offer}">{offer}</button></li>')
 
 
 def _labels(exchange: Exchange, answer: Answer, texts: Texts) -> Iterable[str]:
@@ -156,7 +194,7 @@ def _note(note: Note, exchange: Exchange, texts: Texts) -> str:
     links = "".join(link(i, exchange.number, titles) for i in dict.fromkeys(c.id for c in note.citations)
                     if i in titles and i not in said)
     quotes = "".join(_quote(c, texts) for c in note.citations if c.id not in titles)
-    sign = '<span aria-hidden="true">⚠</span> ' if note.kind in ("law", "contradiction") else ""
+    sign = '<span aria-hidden="true">⚠</span> ' if note.kind in SIGNED else ""
     return (f'<div class="note {note.kind}" role="note"><b class="about-what">{sign}{texts[f"note_{note.kind}"]}</b>'
             f"{answer_text(note.text, exchange.number, exchange.candidates)}{links}{quotes}</div>")
 
