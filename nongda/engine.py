@@ -178,21 +178,27 @@ class Engine:
                     {d.id: d for d in documents},
                     self._store.chunk,
                     Subjects.of([c for d in documents for c in self._store.chunks_of(d.id)], documents, self._lexicon),
+                    self._store.facts(),
                 )
             return self._indexes
 
     # questions
 
-    def ask(self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None) -> Iterator[Event]:
-        """Answer one question: stages as they end, checked words, last the Answer."""
-        yield from self._answerer().answer(question, history, self._current_indexes(), stop or threading.Event())
+    def ask(self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None,
+            as_written: frozenset[str] = frozenset()) -> Iterator[Event]:
+        """Answer one question: stages as they end, checked words, last the Answer.
+
+        Words of `as_written` are searched as they stand, under no standard term.
+        """
+        answerer = self._answerer().taking_as_written(as_written) if as_written else self._answerer()
+        yield from answerer.answer(question, history, self._current_indexes(), stop or threading.Event())
 
     def look(self, question: str, history: Sequence[Turn] = ()) -> Looked:
         """Return the sentences that may answer a question, with their features, without an answer."""
-        query = understand(question, history, self._lexicon, self.settings.answer)
-        models, indexes = self._load_models(), self._current_indexes()
-        *_, last = retrieve(query, indexes, models.embedder, models.reranker, self.settings.search)
-        return self._answerer().look(query, last.candidates, indexes)
+        answerer, indexes = self._answerer(), self._current_indexes()
+        query = answerer.understand(question, history)
+        *_, last = answerer.retrieve(query, indexes, threading.Event())
+        return answerer.look(query, last.candidates, indexes)
 
     def _answerer(self) -> Answerer:
         models, generator = self._load_models(), self._load_generator()

@@ -23,6 +23,7 @@ from nongda.answer.evidence import ScoredEvidence, with_heading
 from nongda.answer.look import Looked, look
 from nongda.answer.notes import named_problem, notes_for, speaks_of_all, without_recipes
 from nongda.answer.options import Option, parse_options
+from nongda.answer.plan import plan
 from nongda.answer.polarity import verdict_words
 from nongda.answer.refuse import missing_subject, refusal_text
 from nongda.answer.retrieve import Indexes, QueryEmbedder, retrieve
@@ -86,11 +87,11 @@ class Answerer:
         Raises UsageError for a question without words or too long, GenerationError when the model fails.
         """
         clock, draft = Clock(), _Draft()
-        query = understand(question, history, self._domain.lexicon, self._parts.settings.answer)
+        query = self.understand(question, history)
         yield clock.stage("understand")
         found: tuple[Candidate, ...] = ()
         if not self._ask_back(query, indexes, draft):
-            for stage in retrieve(query, indexes, self._parts.embedder, self._parts.reranker, self._parts.settings.search):
+            for stage in self.retrieve(query, indexes, stop):
                 found = stage.candidates or found
                 yield shown_stage(clock.record(stage))
             looked = self.look(query, found, indexes)
@@ -108,13 +109,30 @@ class Answerer:
         """The learned weights in use."""
         return self._domain.selector
 
+    def taking_as_written(self, surfaces: frozenset[str]) -> Answerer:
+        """Return an answerer that gives these words no standard term; it shares all models and caches."""
+        domain = replace(self._domain, lexicon=self._domain.lexicon.without(surfaces))
+        return Answerer(replace(self._parts, domain=domain))
+
+    def understand(self, question: str, history: Sequence[Turn]) -> Query:
+        """Build the query; without the stage decompose it has no parts. Raises UsageError as `answer` does."""
+        query = understand(question, history, self._domain.lexicon, self._parts.settings.answer)
+        return query if self._parts.settings.has("decompose") else replace(query, parts=())
+
+    def retrieve(self, query: Query, indexes: Indexes, stop: threading.Event) -> Iterator[Stage]:
+        """Yield the stages of retrieval by the query's route; the last carries the candidates, best first."""
+        parts = self._parts
+        route = plan(query, indexes, parts.embedder, self._domain, parts.settings, parts.generator, stop)
+        reranker = parts.reranker if parts.settings.has("rerank") else None
+        yield from retrieve(query, indexes, parts.embedder, reranker, parts.settings.search, route=route)
+
     def look(self, query: Query, found: Sequence[Candidate], indexes: Indexes) -> Looked:
         """Describe the sentences that may answer the query."""
         return look(query, found, indexes, self._parts.passages, self._parts.tokens, self._domain)
 
     def _ask_back(self, query: Query, indexes: Indexes, draft: _Draft) -> bool:
         """Ask which of several things an ambiguous name means, where the documents differ on them."""
-        asked = clarification(query, indexes.subjects, self._domain.lexicon)
+        asked = clarification(query, indexes.subjects, self._domain.lexicon) if self._parts.settings.has("ask_back") else None
         if asked is None:
             return False
         draft.kind, draft.text, draft.choices = "question", asked.text, asked.choices
@@ -124,7 +142,7 @@ class Answerer:
               draft: _Draft, clock: Clock, stop: threading.Event) -> Iterator[str]:
         """Yield the answer's words: a refusal, or cited ones."""
         missing = missing_subject(query, indexes.subjects, self._domain.lexicon)
-        if missing or selection.gate < self._parts.settings.answer.gate or not selection.chosen:
+        if missing or not self._passes(selection) or not selection.chosen:
             draft.kind = "refused"
             draft.notes = self._domain.law.notes(query.standalone, {e.term for e in query.entities if e.kind == "crop"})
             yield refusal_text(query, missing, looked.candidates, indexes.subjects)
@@ -141,6 +159,9 @@ class Answerer:
             yield from self._written(query, history, allowed, draft, clock, stop)
         if not stop.is_set():
             yield from self._quoted(query, looked, selection, draft, clock, stop)
+
+    def _passes(self, selection: Selection) -> bool:
+        return not self._parts.settings.has("gate") or selection.gate >= self._parts.settings.answer.gate
 
     def _quoted(self, query: Query, looked: Looked, selection: Selection, draft: _Draft, clock: Clock,
                 stop: threading.Event) -> Iterator[str]:
@@ -161,7 +182,7 @@ class Answerer:
     def _computed(self, query: Query, selection: Selection, draft: _Draft) -> Iterator[str]:
         """Yield a figure computed from the first sentence that has one which fits, with its formula."""
         units = self._domain.lexicon.units
-        task = calculation_asked(query.original, units)
+        task = calculation_asked(query.corrected or query.original, units)
         if task is None:
             return
         chosen = [one.scored for one in selection.chosen]
@@ -186,7 +207,7 @@ class Answerer:
         domain, generator = self._domain, self._parts.generator
         judge = Judge(generator, domain.prompts, stop) if generator is not None else None
         texts = [with_heading(one.scored.evidence, one.scored.candidate) for one in selection.chosen]
-        stem, options = parse_options(query.original)
+        stem, options = parse_options(query.corrected or query.original)
         if options:
             option: Option | None = chosen_option(stem, options, texts, domain.lexicon, domain.units, judge)
             return f"{option.letter}. {option.text}" if option else ""
@@ -194,8 +215,9 @@ class Answerer:
             return named_problem(query, [one.scored for one in selection.chosen], domain.lexicon)
         if looked.asked.kind != "yes_no":
             return ""
-        found = verdict(query.original, texts, domain.lexicon, domain.units, judge)
-        return "" if found.reply == "unclear" else verdict_words(query.original, found.reply)
+        asked = query.corrected or query.original
+        found = verdict(asked, texts, domain.lexicon, domain.units, judge)
+        return "" if found.reply == "unclear" else verdict_words(asked, found.reply)
 
     def _written(self, query: Query, history: Sequence[Turn], quotes: Sequence[ScoredEvidence], draft: _Draft, clock: Clock,
                  stop: threading.Event) -> Iterator[str]:
@@ -231,7 +253,7 @@ class Answerer:
             question=query.original, standalone=query.standalone, text=draft.text, refused=draft.kind == "refused",
             citations=tuple(citations.values()), evidence=tuple(shown), warnings=tuple(dict.fromkeys(draft.warnings)),
             timings=clock.finish(), models=models, stopped=stop.is_set(), kind=draft.kind, notes=tuple(draft.notes),
-            choices=draft.choices,
+            choices=draft.choices, readings=query.readings,
         )
 
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nongda.answer.asked import Asking
+from nongda.answer.chain import Schema
 from nongda.answer.decide import Prompts
 from nongda.answer.law import PesticideLaw
+from nongda.answer.rewrite import RewritePrompts
 from nongda.answer.select import Selector
+from nongda.answer.specialists import Specialists
 from nongda.answer.trust import Fitting
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
@@ -18,7 +21,10 @@ from nongda.language.units import Units
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Words, ways of asking, learned weights, law, places and prompts; `units` knows counters (次, 天, 株) too."""
+    """Words, ways of asking, learned weights, law, places, specialists, the chain and prompts.
+
+    `units` knows counters (次, 天, 株) too.
+    """
 
     lexicon: Lexicon
     units: Units
@@ -28,6 +34,9 @@ class Domain:
     fitting: Fitting
     prompts: Prompts
     writing: str
+    rewriting: RewritePrompts
+    specialists: Specialists
+    chain: Schema
 
     @classmethod
     def load(cls, folder: Path, lexicon: Lexicon) -> Domain:
@@ -36,6 +45,7 @@ class Domain:
             lexicon, Units.load(folder / "units.toml", ("units", "counters")), Asking.load(folder),
             Selector.load(folder / "selector.toml"), PesticideLaw.load(folder / "restricted.toml"), Fitting.load(folder),
             Prompts.load(folder / "prompts.toml"), _writing_prompt(folder / "prompts.toml"),
+            RewritePrompts.load(folder / "prompts.toml"), Specialists.load(folder / "specialists"), Schema.load(folder / "chain.toml"),
         )
 
 

@@ -27,7 +27,7 @@ class Looked:
 def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: Passages, tokens: TokenCache,
          domain: Domain) -> Looked:
     """Describe the sentences of the candidates; passages of other crops only are left out."""
-    asked = domain.asking.of(query.original, domain.lexicon)
+    asked = domain.asking.of(query.corrected or query.original, domain.lexicon)
     apart = passages.of(found)
     crops = frozenset(e.term for e in query.entities if e.kind == "crop")
     kept = [(c, p) for c, p in zip(found, apart, strict=True) if may_speak_of(crops, c, p, domain)]

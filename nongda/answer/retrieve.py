@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nongda.answer.route import Part, Route
+from nongda.index.facts import FactTable
 from nongda.index.lexical import LexicalIndex
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
@@ -40,6 +41,7 @@ class Indexes:
     documents: Mapping[str, StoredDocument]
     chunk: Callable[[str], Chunk | None]
     subjects: Subjects
+    facts: FactTable = field(default_factory=lambda: FactTable(lambda sql, parameters: []))
 
     def candidate(self, hit: Hit) -> Candidate | None:
         """Return a hit's chunk with its document; None where either is gone."""

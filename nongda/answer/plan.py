@@ -1,0 +1,54 @@
+"""Decides how a question is searched: the stages that are switched on, each with its ranking and weight."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from nongda.answer.domain import Domain
+from nongda.answer.fusion import fusion_weights
+from nongda.answer.retrieve import Indexes, QueryEmbedder
+from nongda.answer.rewrite import hypothetical, refined
+from nongda.answer.route import Part, Ranking, Route, parts_of
+from nongda.models.generate import LockedGenerator
+from nongda.records import Hit, Query
+from nongda.settings import Settings
+
+
+def plan(query: Query, indexes: Indexes, embedder: QueryEmbedder, domain: Domain, settings: Settings,
+         generator: LockedGenerator | None, stop: threading.Event) -> Route:
+    """Return the route of a question. A question of a single hop asks no model, unless an option of that kind is on."""
+    search, lexicon = settings.search, domain.lexicon
+    parts = parts_of(query, lexicon)
+    rankings: dict[str, Ranking] = {}
+    weights = {**fusion_weights(query, settings), "facts": search.fact_weight, "specialists": search.specialist_weight}
+    if settings.has("specialists") and search.specialist_weight:
+        rankings["specialists"] = _by_specialist(query, indexes, domain, search.candidates)
+    if generator is not None and settings.has("refine"):
+        text = refined(query, generator, domain.rewriting, lexicon, settings.answer, stop)
+        parts += (Part(lexicon.canonical(text), tuple(lexicon.tokens(text))),) if text else ()
+    if generator is not None and settings.has("hyde"):
+        rankings["hyde"] = _hypothetical(query, indexes, embedder, domain, settings, generator, stop)
+    for number in range(1, len(parts) + 1):
+        weights |= {f"bm25/{number}": search.part_weight, f"dense/{number}": search.part_weight}
+    return Route(parts, rankings, weights)
+
+
+def _by_specialist(query: Query, indexes: Indexes, domain: Domain, most: int) -> Ranking:
+    def run() -> list[Hit]:
+        words = domain.specialists.expansion(query, domain.specialists.choose(query), domain.lexicon)
+        return indexes.lexical.search((*query.tokens, *words), most) if words else []
+
+    return run
+
+
+def _hypothetical(query: Query, indexes: Indexes, embedder: QueryEmbedder, domain: Domain, settings: Settings,
+                  generator: LockedGenerator, stop: threading.Event) -> Callable[[], list[Hit]]:
+    def run() -> list[Hit]:
+        text = hypothetical(query, generator, domain.rewriting, settings.answer, stop)
+        if not text:
+            return []
+        vector = embedder.embed_queries([domain.lexicon.canonical(text)])[0]
+        return indexes.vectors.search(vector, settings.search.candidates)
+
+    return run
