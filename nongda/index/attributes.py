@@ -1,0 +1,107 @@
+"""The attributes of facts.toml: what a fact may say, by which words of a text and in which units."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from nongda.errors import SettingsError
+from nongda.language.text import fold
+from nongda.language.units import Units
+
+FILE_NAME = "facts.toml"
+ValueKind = Literal["quantity", "term", "text"]
+_DECIDING = (FILE_NAME, "lexicon.tsv", "aliases.tsv", "units.toml")
+_NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute: `header` is searched in table headers, `lead`, `sure`, `tail` and `veto` around a number.
+
+    `kinds` are the kinds of its subject, the preferred first; a subject must stand in the same sentence or row where
+    `near`. `scope`: the disease or pest may come from a heading. `says`: the words before the number are a condition.
+    `by_unit`: a number in one of its units needs no words.
+    """
+
+    key: str
+    name: str
+    value: ValueKind
+    header: re.Pattern[str]
+    lead: re.Pattern[str]
+    tail: re.Pattern[str]
+    sure: re.Pattern[str]
+    veto: re.Pattern[str]
+    units: frozenset[str]
+    kinds: tuple[str, ...]
+    near: bool
+    scope: bool
+    says: bool
+    by_unit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """All of facts.toml; `version` changes with whatever decides which facts are found."""
+
+    by_key: Mapping[str, Attribute]
+    columns: Mapping[str, re.Pattern[str]]
+    rejected: Mapping[str, re.Pattern[str]]
+    units: Units
+    version: str
+
+    @classmethod
+    def load(cls, folder: Path) -> Attributes:
+        """Read facts.toml and units.toml of a domain folder. SettingsError names a file that cannot be read."""
+        path = folder / FILE_NAME
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            further = {str(k): str(v) for k, v in data["units"].items()}
+            units = Units.load(folder / "units.toml", ("units", "counters")).extended(further)
+            return cls(
+                {key: _attribute(key, table) for key, table in data["attributes"].items()},
+                {name: re.compile(pattern) for name, pattern in data["columns"].items()},
+                {name: re.compile(pattern) for name, pattern in data["rejected"].items()},
+                units, _digest(folder),
+            )
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, re.error) as error:
+            raise SettingsError(f"属性表 {path} 无法读取（{error}）：请恢复该文件") from error
+
+    def of_header(self, words: str, unit: str | None) -> Attribute | None:
+        """Return the attribute that a header names, with the unit it gives; None where it names none."""
+        folded = fold(words)
+        for attribute in self.by_key.values():
+            if attribute.header.search(folded) and (unit is None or unit in attribute.units or not attribute.units):
+                return attribute
+        return next((a for a in self.by_key.values() if a.by_unit and unit in a.units), None)
+
+    def of_number(self, unit: str, lead: str, tail: str, clause: str) -> Attribute | None:
+        """Return the attribute of a number by its unit and the folded words before, after and all around it."""
+        for attribute in self.by_key.values():
+            if unit in attribute.units and attribute.value == "quantity" and not attribute.veto.search(clause):
+                sure = attribute.sure.search(clause) and attribute.lead.search(lead)
+                told = attribute.lead.search(lead) or attribute.tail.search(tail) if attribute.sure is _NEVER else sure
+                if told or attribute.by_unit:
+                    return attribute
+        return None
+
+
+def _attribute(key: str, table: Mapping[str, Any]) -> Attribute:
+    def pattern(name: str) -> re.Pattern[str]:
+        return re.compile(table[name]) if name in table else _NEVER
+
+    return Attribute(
+        key, str(table["name"]), table["value"], pattern("header"), pattern("lead"), pattern("tail"), pattern("sure"),
+        pattern("veto"), frozenset(table.get("units", ())), tuple(table["kinds"]), bool(table.get("near")),
+        bool(table.get("scope")), bool(table.get("says")), bool(table.get("by_unit")),
+    )
+
+
+def _digest(folder: Path) -> str:
+    parts = (folder / name for name in _DECIDING)
+    return hashlib.sha256(b"\0".join(p.read_bytes() for p in parts if p.exists())).hexdigest()[:16]
