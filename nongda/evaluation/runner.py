@@ -80,7 +80,7 @@ def describe(system: System, corpus: Path, weights: Path, generate: bool, comman
     root = weights.parent.parent
     return {
         "system": dataclasses.asdict(system.variant), "settings": dataclasses.asdict(system.settings),
-        "corpus": digest(corpus.rglob("*.md")), "domain": digest((root / "assets" / "domain").iterdir()),
+        "corpus": digest(corpus.rglob("*.md")), "domain": digest((root / "assets" / "domain").rglob("*.*")),
         "code": digest(path for part in _CODE for path in (root / "nongda").glob(part)),
         "models": _weights_used(system, weights, generate), "generate": generate, "version": __version__,
         "packages": _installed(_PACKAGES), "python": platform.python_version(),
