@@ -128,7 +128,7 @@ class Answerer:
 
     def look(self, query: Query, found: Sequence[Candidate], indexes: Indexes) -> Looked:
         """Describe the sentences that may answer the query."""
-        return look(query, found, indexes, self._parts.passages, self._parts.tokens, self._domain)
+        return look(query, found, indexes, self._parts.passages, self._parts.tokens, self._domain, self._parts.settings.has("facts"))
 
     def _ask_back(self, query: Query, indexes: Indexes, draft: _Draft) -> bool:
         """Ask which of several things an ambiguous name means, where the documents differ on them."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from nongda.answer.asked import Asking
 from nongda.answer.chain import Schema
 from nongda.answer.decide import Prompts
+from nongda.answer.fact_question import FactForms
 from nongda.answer.law import PesticideLaw
 from nongda.answer.rewrite import RewritePrompts
 from nongda.answer.select import Selector
@@ -37,6 +38,7 @@ class Domain:
     rewriting: RewritePrompts
     specialists: Specialists
     chain: Schema
+    fact_forms: FactForms
 
     @classmethod
     def load(cls, folder: Path, lexicon: Lexicon) -> Domain:
@@ -46,6 +48,7 @@ class Domain:
             Selector.load(folder / "selector.toml"), PesticideLaw.load(folder / "restricted.toml"), Fitting.load(folder),
             Prompts.load(folder / "prompts.toml"), _writing_prompt(folder / "prompts.toml"),
             RewritePrompts.load(folder / "prompts.toml"), Specialists.load(folder / "specialists"), Schema.load(folder / "chain.toml"),
+            FactForms.load(folder),
         )
 
 

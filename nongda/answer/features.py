@@ -6,12 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nongda.answer.asked import Asked, Asking
+from nongda.answer.fact_features import AskedNames, Facts, fact_features
 from nongda.answer.sentences import Names, Passage, Sentence
 from nongda.index.families import is_same_crop
 from nongda.language.lexicon import Lexicon
@@ -22,7 +23,7 @@ FEATURES = (
     "late", "late_gap", "late_inside", "inside_gap", "cosine", "cosine_gap", "best_in_passage", "neighbour", "words_near", "words_path",
     "words_passage", "words_heading", "bm25_rank", "dense_rank", "rank", "rerank_gap", "document_share", "names_near",
     "names_path", "other_problem", "same_crop", "amounts", "has_amount", "values", "any_value", "table", "length",
-    "first", "announces", "caution", "denies",
+    "first", "announces", "caution", "denies", "fact", "fact_named",
 )
 RERANK = "rerank"
 _NAMED = ("disease", "pest", "product", "variety", "pathogen")
@@ -38,7 +39,8 @@ _ANNOUNCES = re.compile(r"[：:？?]$")
 class Wanted:
     """A question, or one facet of it, as features see it; `vectors` are its token vectors (tokens, dimension).
 
-    `ranking` names the reranker's scores that count: the question's own, or those of the facet's part.
+    `ranking` names the reranker's scores that count: the question's own, or those of the facet's part. `attributes` are
+    keys of facts.toml that it asks for, `facts` those of the candidates' sentences.
     """
 
     query: Query
@@ -48,6 +50,9 @@ class Wanted:
     vectors: NDArray[np.float32]
     values: frozenset[str]
     ranking: str = RERANK
+    attributes: frozenset[str] = frozenset()
+    facts: Facts = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
 
 
 def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence[Passage], lexicon: Lexicon, asking: Asking,
@@ -62,6 +67,7 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
     best = _best_of_passage(owners, nearness)
     rerank = {c.chunk.id: c.scores.get(wanted.ranking, c.scores.get(RERANK, c.score)) for c in candidates}
     documents = Counter(c.chunk.doc_id for c in candidates)
+    named = AskedNames.of(wanted.query.entities)
     asked, share = _Names.of(wanted, lexicon, asking), _Share(wanted.tokens, idf)
     order = candidates if wanted.ranking == RERANK else sorted(candidates, key=lambda c: -rerank[c.chunk.id])
     places = {c.chunk.id: place for place, c in enumerate(order, start=1)}
@@ -76,6 +82,7 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
             1 / places[candidate.chunk.id], rerank[candidate.chunk.id] - max(rerank.values()),
             documents[candidate.chunk.doc_id] / len(candidates),
             *asked.features(sentence, passage, candidate), *_values(wanted, sentence, asked, asking), *_form(sentence, candidate),
+            *fact_features(wanted.facts.get((candidate.chunk.id, sentence.evidence.start), ()), wanted.attributes, named),
         ])
     return np.array(rows)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nongda.answer.asked import Asked
 from nongda.answer.domain import Domain
+from nongda.answer.fact_features import Facts, by_sentence
 from nongda.answer.retrieve import Indexes
 from nongda.answer.select import Described, described
 from nongda.answer.sentences import Passage, Passages
@@ -22,18 +23,21 @@ class Looked:
     asked: Asked
     candidates: tuple[Candidate, ...]
     described: Described
+    facts: Facts = field(default_factory=dict)
 
 
 def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: Passages, tokens: TokenCache,
-         domain: Domain) -> Looked:
-    """Describe the sentences of the candidates; passages of other crops only are left out."""
+         domain: Domain, with_facts: bool = True) -> Looked:
+    """Describe the sentences of the candidates, with their facts; passages of other crops only are left out."""
     asked = domain.asking.of(query.corrected or query.original, domain.lexicon)
     apart = passages.of(found)
     crops = frozenset(e.term for e in query.entities if e.kind == "crop")
     kept = [(c, p) for c, p in zip(found, apart, strict=True) if may_speak_of(crops, c, p, domain)]
     candidates, parts = [c for c, _ in kept], [p for _, p in kept]
-    found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity)
-    return Looked(asked, tuple(candidates), found_here)
+    facts = by_sentence(indexes.facts.in_chunks(c.chunk.id for c in candidates)) if with_facts else {}
+    found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity, facts,
+                           domain.fact_forms.attributes if with_facts else lambda text: ())
+    return Looked(asked, tuple(candidates), found_here, facts)
 
 
 def may_speak_of(crops: frozenset[str], candidate: Candidate, passage: Passage, domain: Domain) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.evidence import ScoredEvidence
+from nongda.answer.fact_features import NO_FACTS, Facts
 from nongda.answer.features import FEATURES, RERANK, Matrix, Wanted, describe, unit
 from nongda.answer.sentences import Passage, Sentence
 from nongda.errors import SettingsError
@@ -104,8 +105,9 @@ class Described:
 
 
 def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passages: Sequence[Passage], tokens: TokenCache,
-              lexicon: Lexicon, asking: Asking, idf: Callable[[str], float]) -> Described:
-    """Compute the features of all sentences."""
+              lexicon: Lexicon, asking: Asking, idf: Callable[[str], float], facts: Facts = NO_FACTS,
+              attributes: Callable[[str], Iterable[str]] = lambda text: ()) -> Described:
+    """Compute the features of all sentences; `attributes` says which keys of facts.toml a text asks for."""
     whole = tokens.question(lexicon.canonical(query.standalone))
     vectors = [whole.vectors.astype(np.float32), *_facet_vectors(query, asked, whole, tokens, lexicon)]
     texts = [query.standalone, *(facet.text for facet in asked.facets)]
@@ -113,7 +115,8 @@ def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passa
     values = [asked.values, *(facet.values for facet in asked.facets)]
     by_part = len(query.parts) == len(asked.facets)
     rankings = [RERANK, *(f"{RERANK}/{n}" if by_part else RERANK for n in range(1, len(asked.facets) + 1))]
-    wanted = [Wanted(query, asked, *parts) for parts in zip(texts, words, vectors, values, rankings, strict=True)]
+    sought = [frozenset(attributes(text)) for text in texts]
+    wanted = [Wanted(query, asked, *parts, facts) for parts in zip(texts, words, vectors, values, rankings, sought, strict=True)]
     sentences = tuple((c, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences)
     matrices = tuple(describe(w, candidates, passages, lexicon, asking, idf) for w in wanted)
     sides = [frozenset(lexicon.tokens(side)) for side in asked.sides]
