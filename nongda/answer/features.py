@@ -52,7 +52,6 @@ class Wanted:
     ranking: str = RERANK
     attributes: frozenset[str] = frozenset()
     facts: Facts = field(default_factory=dict)
-    facts: Facts = field(default_factory=dict)
 
 
 def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence[Passage], lexicon: Lexicon, asking: Asking,

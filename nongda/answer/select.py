@@ -116,7 +116,8 @@ def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passa
     by_part = len(query.parts) == len(asked.facets)
     rankings = [RERANK, *(f"{RERANK}/{n}" if by_part else RERANK for n in range(1, len(asked.facets) + 1))]
     sought = [frozenset(attributes(text)) for text in texts]
-    wanted = [Wanted(query, asked, *parts, facts) for parts in zip(texts, words, vectors, values, rankings, sought, strict=True)]
+    wanted = [Wanted(query, asked, text, own, vectors_of, kinds, ranking, keys, facts) for text, own, vectors_of, kinds, ranking, keys
+              in zip(texts, words, vectors, values, rankings, sought, strict=True)]
     sentences = tuple((c, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences)
     matrices = tuple(describe(w, candidates, passages, lexicon, asking, idf) for w in wanted)
     sides = [frozenset(lexicon.tokens(side)) for side in asked.sides]
