@@ -172,6 +172,22 @@ class Lexicon:
                 found.setdefault(term, Entity(self._names[term], self._kinds[term], surface))
         return tuple(found.values())
 
+    def segments(self, form: str) -> list[tuple[int, int, bool]]:
+        """Return (start, end, whether it is of the lexicon) of the words of a text in search form, in order."""
+        found: list[tuple[int, int, bool]] = []
+        position = 0
+        for match in [*self.find(form), Match(len(form), len(form), ())]:
+            words = self._jieba.tokenize(form[position : match.start], HMM=False)
+            found += [(position + start, position + end, False) for _, start, end in words]
+            if match.end > match.start:
+                found.append((match.start, match.end, True))
+            position = match.end
+        return found
+
+    def everyday(self, word: str) -> int:
+        """Return how often jieba's dictionary has seen a word; 0 where it has not."""
+        return int(self._jieba.FREQ.get(word) or 0)
+
     def readings(self, text: str) -> tuple[Reading, ...]:
         """Return the names in a text that are taken for another one, each once, in order and as written.
 
