@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from nongda.answer.answerer import Answerer, Parts
+from nongda.answer.answerer import Answerer
 from nongda.answer.domain import Domain
 from nongda.answer.look import Looked
 from nongda.answer.retrieve import Indexes, Mode, QueryEmbedder, retrieve
+from nongda.answer.say import Parts
 from nongda.answer.select import select
 from nongda.answer.sentences import Passages
 from nongda.answer.understand import understand

@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 from conftest import ROOT, HashEmbedder
 
-from nongda.answer.answerer import Answerer, Parts
+from nongda.answer.answerer import Answerer
 from nongda.answer.domain import Domain
 from nongda.answer.features import FEATURES
 from nongda.answer.retrieve import Indexes
+from nongda.answer.say import Parts
 from nongda.answer.select import CUTS, GATE, Selector
 from nongda.answer.sentences import Passages
 from nongda.index.lexical import LexicalIndex

@@ -7,71 +7,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
-from typing import Protocol
 
-from nongda.answer.calculate import calculate, calculation_asked
-from nongda.answer.cite import marked, resolve
+from nongda.answer.chain import cause_of, second_hop
+from nongda.answer.cite import resolve
 from nongda.answer.clarify import clarification
 from nongda.answer.clock import Clock
-from nongda.answer.compose import cited, compose
-from nongda.answer.compress import compress, score_evidence
-from nongda.answer.decide import Judge, chosen_option, verdict
-from nongda.answer.domain import Domain
-from nongda.answer.evidence import ScoredEvidence, with_heading
 from nongda.answer.look import Looked, look
-from nongda.answer.notes import named_problem, notes_for, speaks_of_all, without_recipes
-from nongda.answer.options import Option, parse_options
 from nongda.answer.plan import plan
-from nongda.answer.polarity import verdict_words
-from nongda.answer.refuse import missing_subject, refusal_text
-from nongda.answer.retrieve import Indexes, QueryEmbedder, retrieve
-from nongda.answer.select import Chosen, Selection, Selector, select
-from nongda.answer.sentences import Passages
+from nongda.answer.retrieve import Indexes, retrieve
+from nongda.answer.say import Draft, Parts, Speaker
+from nongda.answer.select import Selection, Selector, select
 from nongda.answer.trust import trusted
 from nongda.answer.understand import understand
-from nongda.answer.written import Writer
-from nongda.models.generate import LockedGenerator
-from nongda.models.rerank import Reranker, TokenCache
-from nongda.records import Answer, AnswerKind, Candidate, Delta, Event, Note, Query, Stage, Turn
-from nongda.settings import Settings
+from nongda.records import Answer, Candidate, Delta, Entity, Event, Query, Stage, Turn
 
-_WRITTEN_FROM = 700  # characters of evidence: about 450 tokens, 4 to 5 s of reading for 1.5B parameters on two cores
-_WITHHELD = "资料里查到的用法是禁用或限用农药的，不能照用，这里不显示。请看农药法规提示，改用什么药请问当地植保站。"
 _SHOWN = 5  # passages beside the cited ones
-_FIGURES = 8  # best sentences among which a figure to compute with is looked for
-
-
-class NamedEmbedder(QueryEmbedder, Protocol):
-    """An embedder that says which file it is."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What an answerer works with; `generator` None means: in the documents' own words, without a model."""
-
-    domain: Domain
-    embedder: NamedEmbedder
-    tokens: TokenCache
-    passages: Passages
-    reranker: Reranker | None
-    generator: LockedGenerator | None
-    settings: Settings
-
-
-@dataclass
-class _Draft:
-    """What has been said so far."""
-
-    text: str = ""
-    quotes: list[ScoredEvidence] = field(default_factory=list)
-    kind: AnswerKind = "quoted"
-    notes: list[Note] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    choices: tuple[str, ...] = ()
 
 
 class Answerer:
@@ -80,13 +32,14 @@ class Answerer:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._domain = parts.domain
+        self._speaker = Speaker(parts)
 
     def answer(self, question: str, history: Sequence[Turn], indexes: Indexes, stop: threading.Event) -> Iterator[Event]:
         """Yield stages as they end, checked words, and last the answer.
 
         Raises UsageError for a question without words or too long, GenerationError when the model fails.
         """
-        clock, draft = Clock(), _Draft()
+        clock, draft = Clock(), Draft()
         query = self.understand(question, history)
         yield clock.stage("understand")
         found: tuple[Candidate, ...] = ()
@@ -95,9 +48,17 @@ class Answerer:
                 found = stage.candidates or found
                 yield shown_stage(clock.record(stage))
             looked = self.look(query, found, indexes)
-            chosen = select(looked.described, self._domain.selector)
+            selection = select(looked.described, self._domain.selector)
+            cause = self._cause(query, looked, selection)
+            if cause is not None:
+                query = second_hop(query, looked.links, cause)
+                for stage in self.retrieve(query, indexes, stop):
+                    found = stage.candidates or found
+                    yield shown_stage(clock.record(stage))
+                looked = self.look(query, found, indexes, cause)
+                selection = select(looked.described, self._domain.selector)
             yield clock.stage("select")
-            for text in self._said(query, history, looked, chosen, indexes, draft, clock, stop):
+            for text in self._speaker.said(query, history, looked, selection, indexes, draft, clock, stop):
                 draft.text += text
                 yield Delta(text)
         else:
@@ -126,11 +87,18 @@ class Answerer:
         reranker = parts.reranker if parts.settings.has("rerank") else None
         yield from retrieve(query, indexes, parts.embedder, reranker, parts.settings.search, route=route)
 
-    def look(self, query: Query, found: Sequence[Candidate], indexes: Indexes) -> Looked:
-        """Describe the sentences that may answer the query."""
-        return look(query, found, indexes, self._parts.passages, self._parts.tokens, self._domain, self._parts.settings.has("facts"))
+    def look(self, query: Query, found: Sequence[Candidate], indexes: Indexes, cause: Entity | None = None) -> Looked:
+        """Describe the sentences that may answer the query; `cause` is what its other parts are about."""
+        parts = self._parts
+        return look(query, found, indexes, parts.passages, parts.tokens, self._domain, parts.settings, cause)
 
-    def _ask_back(self, query: Query, indexes: Indexes, draft: _Draft) -> bool:
+    def _cause(self, query: Query, looked: Looked, selection: Selection) -> Entity | None:
+        """Return the disease or pest that the first hop has found, where other parts of the question hang on it."""
+        if not self._parts.settings.has("chain") or len(query.parts) != len(looked.links):
+            return None
+        return cause_of(looked.links, selection.chosen, query, self._domain.lexicon)
+
+    def _ask_back(self, query: Query, indexes: Indexes, draft: Draft) -> bool:
         """Ask which of several things an ambiguous name means, where the documents differ on them."""
         asked = clarification(query, indexes.subjects, self._domain.lexicon) if self._parts.settings.has("ask_back") else None
         if asked is None:
@@ -138,107 +106,7 @@ class Answerer:
         draft.kind, draft.text, draft.choices = "question", asked.text, asked.choices
         return True
 
-    def _said(self, query: Query, history: Sequence[Turn], looked: Looked, selection: Selection, indexes: Indexes,
-              draft: _Draft, clock: Clock, stop: threading.Event) -> Iterator[str]:
-        """Yield the answer's words: a refusal, or cited ones."""
-        missing = missing_subject(query, indexes.subjects, self._domain.lexicon)
-        if missing or not self._passes(selection) or not selection.chosen:
-            draft.kind = "refused"
-            draft.notes = self._domain.law.notes(query.standalone, {e.term for e in query.entities if e.kind == "crop"})
-            yield refusal_text(query, missing, looked.candidates, indexes.subjects)
-            return
-        quotes = [one.scored for one in selection.chosen]
-        draft.notes = notes_for(query, quotes, selection.ranked, indexes, self._domain)
-        allowed = without_recipes(quotes, query, self._domain)
-        selection = replace(selection, chosen=tuple(one for one in selection.chosen if one.scored in allowed))
-        if not allowed:
-            draft.kind = "refused"
-            yield _WITHHELD
-            return
-        if self._parts.settings.answer.style == "write" and self._parts.generator is not None:
-            yield from self._written(query, history, allowed, draft, clock, stop)
-        if not stop.is_set():
-            yield from self._quoted(query, looked, selection, draft, clock, stop)
-
-    def _passes(self, selection: Selection) -> bool:
-        return not self._parts.settings.has("gate") or selection.gate >= self._parts.settings.answer.gate
-
-    def _quoted(self, query: Query, looked: Looked, selection: Selection, draft: _Draft, clock: Clock,
-                stop: threading.Event) -> Iterator[str]:
-        """Yield the chosen sentences in the form the question asks for; after written ones only what these left out."""
-        known = {s.evidence.text for s in draft.quotes}
-        left = [one for one in _each_once(selection.chosen) if one.scored.evidence.text not in known]
-        if draft.text and left:
-            yield "\n\n资料原文：\n"
-        lead = ""
-        if not draft.text:
-            yield from self._computed(query, selection, draft)
-            lead = "" if draft.kind == "computed" else self._decided(query, looked, selection, stop)
-            clock.stage("decide")
-        for piece in compose(looked.asked, left, self._domain.asking, lead, value_first=draft.kind == "quoted"):
-            draft.quotes += piece.quotes
-            yield piece.text
-
-    def _computed(self, query: Query, selection: Selection, draft: _Draft) -> Iterator[str]:
-        """Yield a figure computed from the first sentence that has one which fits, with its formula."""
-        units = self._domain.lexicon.units
-        task = calculation_asked(query.corrected or query.original, units)
-        if task is None:
-            return
-        chosen = [one.scored for one in selection.chosen]
-        sources = [*chosen, *(s for s in selection.ranked[:_FIGURES] if s not in chosen)]
-        allowed = without_recipes(sources, query, self._domain)
-        fitting = [s for s in allowed if speaks_of_all(query, s, self._domain.lexicon)]
-        own = calculate(task, task.question, units)
-        computed = ((calculate(task, with_heading(s.evidence, s.candidate), units), s) for s in fitting)
-        result, source = (own, None) if own else next(((c, s) for c, s in computed if c), (None, None))
-        if result is None:
-            return
-        draft.kind = "computed"
-        if result.note:
-            draft.notes.append(Note("arithmetic", result.note))
-        yield f"**{result.result}**。算式：{result.formula}。\n"
-        if source is not None and source not in chosen:
-            draft.quotes.append(source)
-            yield f"依据：{cited(source)}\n"
-
-    def _decided(self, query: Query, looked: Looked, selection: Selection, stop: threading.Event) -> str:
-        """Return the verdict of a yes/no question, the letter of a choice, the name of a diagnosis; "" where unsure."""
-        domain, generator = self._domain, self._parts.generator
-        judge = Judge(generator, domain.prompts, stop) if generator is not None else None
-        texts = [with_heading(one.scored.evidence, one.scored.candidate) for one in selection.chosen]
-        stem, options = parse_options(query.corrected or query.original)
-        if options:
-            option: Option | None = chosen_option(stem, options, texts, domain.lexicon, domain.units, judge)
-            return f"{option.letter}. {option.text}" if option else ""
-        if looked.asked.kind == "diagnosis":
-            return named_problem(query, [one.scored for one in selection.chosen], domain.lexicon)
-        if looked.asked.kind != "yes_no":
-            return ""
-        asked = query.corrected or query.original
-        found = verdict(asked, texts, domain.lexicon, domain.units, judge)
-        return "" if found.reply == "unclear" else verdict_words(asked, found.reply)
-
-    def _written(self, query: Query, history: Sequence[Turn], quotes: Sequence[ScoredEvidence], draft: _Draft, clock: Clock,
-                 stop: threading.Event) -> Iterator[str]:
-        """Yield the model's sentences, each held against one piece of evidence; what fails is quoted or dropped."""
-        generator, settings = self._parts.generator, self._parts.settings.answer
-        if generator is None:
-            return
-        passages = list({s.candidate.chunk.id: s.candidate for s in quotes}.values())
-        scored = score_evidence(query, passages, self._parts.embedder, self._domain.lexicon)
-        allowed = without_recipes(scored, query, self._domain)
-        writer = Writer(self._domain.lexicon, self._parts.embedder, generator, settings, self._domain.writing, self._domain.units)
-        for sentence in writer.write(query, history, compress(allowed, _WRITTEN_FROM), stop, clock.first_token):
-            draft.kind = "checked"
-            draft.quotes.append(sentence.scored)
-            if sentence.reason:
-                draft.notes.append(Note("checked", sentence.reason))
-            yield marked(sentence.text, sentence.scored.evidence.chunk_id)
-        draft.warnings += writer.warnings
-        clock.stage("generate")
-
-    def _finished(self, query: Query, draft: _Draft, found: Sequence[Candidate], clock: Clock, stop: threading.Event) -> Answer:
+    def _finished(self, query: Query, draft: Draft, found: Sequence[Candidate], clock: Clock, stop: threading.Event) -> Answer:
         parts, today = self._parts, date.today()
         citations = {(s.evidence.chunk_id, s.evidence.start): trusted(
             resolve(s.evidence, s.candidate), query, s.candidate, today, self._domain.lexicon, self._domain.fitting)
@@ -255,11 +123,6 @@ class Answerer:
             timings=clock.finish(), models=models, stopped=stop.is_set(), kind=draft.kind, notes=tuple(draft.notes),
             choices=draft.choices, readings=query.readings,
         )
-
-
-def _each_once(chosen: Sequence[Chosen]) -> list[Chosen]:
-    """Return the chosen sentences, the same words of one passage only once."""
-    return list({(one.scored.evidence.chunk_id, one.scored.evidence.text): one for one in reversed(chosen)}.values())[::-1]
 
 
 def shown_stage(stage: Stage, keep: int = _SHOWN) -> Stage:

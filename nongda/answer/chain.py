@@ -9,18 +9,21 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.compose import Piece, cited
-from nongda.answer.evidence import headed_text
+from nongda.answer.evidence import headed_text, heading_of
 from nongda.answer.select import Chosen
 from nongda.errors import SettingsError
-from nongda.records import Fact
+from nongda.language.lexicon import Lexicon
+from nongda.records import Entity, Fact, Query
 
 _LEAST_LINKS = 2  # asked links that make a chain
-_CAUSE, _METHOD = "cause", "method"
+CAUSE, _METHOD = "cause", "method"
+_PROBLEMS = ("disease", "pest")
+_CLAUSE = re.compile(r"[，；。：;]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +57,52 @@ class Schema:
             raise SettingsError(f"诊治链文件 {path} 无法读取（{error}）：请恢复该文件") from error
 
     def links_of(self, asked: Asked, about_problem: bool) -> tuple[Link | None, ...]:
-        """Return the link that each facet asks; () where the question asks no chain.
+        """Return the link that each facet asks, in the facets' order; () where the question asks no chain.
 
         A chain has at least two different links (做法 alone counts for none) and a disease or pest: one that is asked
         for, or one the question names (`about_problem`).
         """
         found = tuple(self._link(facet.text) for facet in asked.facets)
         keys = {link.key for link in found if link}
-        if len(keys - {_METHOD}) < 1 or len(keys) < _LEAST_LINKS or not (about_problem or _CAUSE in keys):
+        if len(keys - {_METHOD}) < 1 or len(keys) < _LEAST_LINKS or not (about_problem or CAUSE in keys):
             return ()
         return found
 
     def _link(self, text: str) -> Link | None:
         return next((link for link in self.links if link.asks.search(text)), None)
+
+
+def cause_of(links: Sequence[Link | None], chosen: Sequence[Chosen], query: Query, lexicon: Lexicon) -> Entity | None:
+    """Return the disease or pest that the likeliest sentence for the cause names; None where it is not one alone.
+
+    Of several in one sentence (条锈病沿叶脉排成行，叶锈病乱散) that of the clause which shares most words with the question.
+    """
+    causes = [place for place, link in enumerate(links) if link and link.key == CAUSE]
+    own = [one for one in chosen if one.facet in causes]
+    if not own or any(e.kind in _PROBLEMS for e in query.entities):
+        return None
+    best = max(own, key=lambda one: one.scored.score).scored
+    text = headed_text(best.evidence, best.candidate)
+    named = _problems(text, lexicon)
+    if len(named) > 1:
+        asked = frozenset(query.tokens)
+        shares = sorted(((len(asked & set(lexicon.tokens(clause))), clause) for clause in _CLAUSE.split(text)), reverse=True)
+        first, second = (*shares, (0, ""))[:2]
+        named = _problems(first[1], lexicon) if first[0] > second[0] else named
+    if not named:
+        named = _problems(heading_of(best.evidence, best.candidate), lexicon)
+    return named[0] if len(named) == 1 else None
+
+
+def _problems(text: str, lexicon: Lexicon) -> list[Entity]:
+    return [e for e in lexicon.entities(text) if e.kind in _PROBLEMS]
+
+
+def second_hop(query: Query, links: Sequence[Link | None], cause: Entity) -> Query:
+    """Return the query with the cause put before each part that asks something else."""
+    parts = tuple(part if link and link.key == CAUSE or cause.term in part else f"{cause.term}，{part}"
+                  for part, link in zip(query.parts, links, strict=True))
+    return replace(query, parts=parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +136,7 @@ def _fills(one: Chosen, link: Link, values: frozenset[str], asking: Asking,
            facts: Mapping[tuple[str, int], Sequence[Fact]]) -> bool:
     evidence = one.scored.evidence
     held = {fact.attribute for fact in facts.get((evidence.chunk_id, evidence.start), ())}
-    if not values or held & link.attributes or link.key in (_CAUSE, _METHOD):
+    if not values or held & link.attributes or link.key in (CAUSE, _METHOD):
         return True
     text = headed_text(evidence, one.scored.candidate)
     units = frozenset(q.unit for q in asking.units_of(text) if q.unit)
@@ -112,7 +148,7 @@ def table(schema: Schema, rows: Sequence[Row], cause: str) -> Piece:
     lines = [f"| {schema.head[0]} | {schema.head[1]} |", "| --- | --- |"]
     for row in rows:
         cells = [cited(one.scored).replace("|", "｜") for one in row.chosen]
-        if cells and row.link.key == _CAUSE and cause:
+        if cells and row.link.key == CAUSE and cause:
             cells[0] = f"**{cause}**：{cells[0]}"
         lines.append(f"| {row.link.name} | {''.join(cells) or schema.missing} |")
     return Piece("\n".join(lines) + "\n", tuple(one.scored for row in rows for one in row.chosen))

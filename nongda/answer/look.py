@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nongda.answer.asked import Asked
+from nongda.answer.chain import CAUSE, Link
 from nongda.answer.domain import Domain
 from nongda.answer.fact_features import Facts, by_sentence
 from nongda.answer.retrieve import Indexes
@@ -13,31 +14,45 @@ from nongda.answer.select import Described, described
 from nongda.answer.sentences import Passage, Passages
 from nongda.index.families import is_same_crop
 from nongda.models.rerank import TokenCache
-from nongda.records import Candidate, Query
+from nongda.records import Candidate, Entity, Query
+from nongda.settings import Settings
+
+_PROBLEMS = ("disease", "pest")
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A question taken apart, and the sentences that may answer it."""
+    """A question taken apart, and the sentences that may answer it.
+
+    `links` are what its facets ask of the chain from symptom to interval, () where it asks no chain.
+    """
 
     asked: Asked
     candidates: tuple[Candidate, ...]
     described: Described
     facts: Facts = field(default_factory=dict)
+    links: tuple[Link | None, ...] = ()
 
 
 def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: Passages, tokens: TokenCache,
-         domain: Domain, with_facts: bool = True) -> Looked:
-    """Describe the sentences of the candidates, with their facts; passages of other crops only are left out."""
+         domain: Domain, settings: Settings, cause: Entity | None = None) -> Looked:
+    """Describe the sentences of the candidates, with their facts; passages of other crops only are left out.
+
+    `cause`: the disease or pest that the links of the chain behind the first are about.
+    """
+    with_facts = settings.has("facts")
     asked = domain.asking.of(query.corrected or query.original, domain.lexicon)
     apart = passages.of(found)
     crops = frozenset(e.term for e in query.entities if e.kind == "crop")
     kept = [(c, p) for c, p in zip(found, apart, strict=True) if may_speak_of(crops, c, p, domain)]
     candidates, parts = [c for c, _ in kept], [p for _, p in kept]
     facts = by_sentence(indexes.facts.in_chunks(c.chunk.id for c in candidates)) if with_facts else {}
+    names_problem = any(e.kind in _PROBLEMS for e in query.entities)
+    links = domain.chain.links_of(asked, names_problem) if settings.has("chain") else ()
+    about = tuple(cause if cause and not (link and link.key == CAUSE) else None for link in links)
     found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity, facts,
-                           domain.fact_forms.attributes if with_facts else lambda text: ())
-    return Looked(asked, tuple(candidates), found_here, facts)
+                           domain.fact_forms.attributes if with_facts else lambda text: (), about)
+    return Looked(asked, tuple(candidates), found_here, facts, links)
 
 
 def may_speak_of(crops: frozenset[str], candidate: Candidate, passage: Passage, domain: Domain) -> bool:

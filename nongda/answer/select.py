@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ from nongda.answer.sentences import Passage, Sentence
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
 from nongda.models.rerank import PassageTokens, TokenCache
-from nongda.records import Candidate, Query
+from nongda.records import Candidate, Entity, Query
 
 GATE = (
     "late_most", "late", "inside_most", "cosine", "path_most", "path", "passage", "passage_most", "names_near",
@@ -106,18 +106,26 @@ class Described:
 
 def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passages: Sequence[Passage], tokens: TokenCache,
               lexicon: Lexicon, asking: Asking, idf: Callable[[str], float], facts: Facts = NO_FACTS,
-              attributes: Callable[[str], Iterable[str]] = lambda text: ()) -> Described:
-    """Compute the features of all sentences; `attributes` says which keys of facts.toml a text asks for."""
+              attributes: Callable[[str], Iterable[str]] = lambda text: (),
+              about: Sequence[Entity | None] = ()) -> Described:
+    """Compute the features of all sentences; `attributes` says which keys of facts.toml a text asks for.
+
+    `about` is by facet the disease or pest that it is about though the question does not name it.
+    """
     whole = tokens.question(lexicon.canonical(query.standalone))
     vectors = [whole.vectors.astype(np.float32), *_facet_vectors(query, asked, whole, tokens, lexicon)]
     texts = [query.standalone, *(facet.text for facet in asked.facets)]
-    words = [frozenset(query.tokens), *(frozenset(lexicon.tokens(text)) for text in texts[1:])]
+    abouts = [None, *(about or [None] * len(asked.facets))]
+    queries = [replace(query, entities=(*query.entities, one)) if one else query for one in abouts]
+    words = [frozenset(query.tokens), *(frozenset(lexicon.tokens(f"{one.term}，{text}" if one else text))
+                                        for text, one in zip(texts[1:], abouts[1:], strict=True))]
     values = [asked.values, *(facet.values for facet in asked.facets)]
     by_part = len(query.parts) == len(asked.facets)
     rankings = [RERANK, *(f"{RERANK}/{n}" if by_part else RERANK for n in range(1, len(asked.facets) + 1))]
     sought = [frozenset(attributes(text)) for text in texts]
-    wanted = [Wanted(query, asked, text, own, vectors_of, kinds, ranking, keys, facts) for text, own, vectors_of, kinds, ranking, keys
-              in zip(texts, words, vectors, values, rankings, sought, strict=True)]
+    wanted = [Wanted(one, asked, text, own, vectors_of, kinds, ranking, keys, facts)
+              for one, text, own, vectors_of, kinds, ranking, keys
+              in zip(queries, texts, words, vectors, values, rankings, sought, strict=True)]
     sentences = tuple((c, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences)
     matrices = tuple(describe(w, candidates, passages, lexicon, asking, idf) for w in wanted)
     sides = [frozenset(lexicon.tokens(side)) for side in asked.sides]
