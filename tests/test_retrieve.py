@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nongda.answer.retrieve import fuse, rerank, retrieve
+from nongda.answer.route import Part, Route
 from nongda.answer.understand import understand
 from nongda.records import Hit
 from nongda.settings import AnswerSettings, SearchSettings
@@ -112,3 +113,42 @@ def test_the_same_text_of_one_source_appears_once(lexicon, embedder):
 
 def test_an_empty_knowledge_base_gives_no_candidates(lexicon, embedder):
     assert run("叶锈病", make_indexes([], lexicon, embedder), lexicon, embedder)[-1].candidates == ()
+
+
+def test_a_part_of_the_question_is_searched_beside_it_and_finds_what_the_whole_did_not(world, lexicon, embedder):
+    query = understand("叶锈病的孢子", [], lexicon, AnswerSettings())
+    part = Part("采收 红果", ("采收", "红果"))
+    settings = SearchSettings(candidates=1)
+    alone = list(retrieve(query, world, embedder, None, settings, "bm25"))[-1]
+    route = Route((part,), weights={"bm25/1": 2.0})
+    both = list(retrieve(query, world, embedder, None, SearchSettings(dense_weight=0.0), route=route))[-1]
+    assert alone.ranking == ("aaaaaaaa#0",)
+    assert both.candidates[0].chunk.id == "cccccccc#0" and both.candidates[0].ranks["bm25/1"] == 1
+
+
+def test_each_part_keeps_its_best_passages_behind_those_of_the_whole_question(world, lexicon, embedder):
+    class ByShared:
+        def score(self, question, passages):
+            return np.array([float(sum(c in p for c in question)) for p in passages], dtype=np.float32)
+
+    query = understand("叶锈病的孢子", [], lexicon, AnswerSettings())
+    route = Route((Part("采收红果成熟", ("采收",)),), part_keep=1)
+    last = list(retrieve(query, world, embedder, ByShared(), SearchSettings(keep=1), route=route))[-1]
+    assert [c.chunk.id for c in last.candidates] == ["aaaaaaaa#0", "cccccccc#0"]
+    assert last.candidates[1].scores["rerank/1"] == 6.0
+    assert sorted(last.ranking) == ["aaaaaaaa#0", "bbbbbbbb#0", "cccccccc#0"]
+
+
+def test_another_ranking_is_fused_with_its_weight_and_one_of_weight_0_is_not_asked_for(world, lexicon, embedder):
+    query = understand("叶锈病的孢子", [], lexicon, AnswerSettings())
+    asked = []
+
+    def facts():
+        asked.append(1)
+        return hits("cccccccc#0")
+
+    last = list(retrieve(query, world, embedder, None, SearchSettings(), route=Route(rankings={"facts": facts}, weights={"facts": 9.0})))
+    assert [s.name for s in last] == ["bm25", "dense", "facts", "fuse", "rerank"]
+    assert last[-1].candidates[0].chunk.id == "cccccccc#0"
+    list(retrieve(query, world, embedder, None, SearchSettings(), route=Route(rankings={"facts": facts}, weights={"facts": 0.0})))
+    assert len(asked) == 1
