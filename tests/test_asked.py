@@ -21,7 +21,7 @@ def asking() -> Asking:
 
 
 @pytest.mark.parametrize(("question", "kind"), [
-    ("咖啡叶锈病隔几天喷一次", "fact"), ("咖啡园荫蔽度多少合适", "fact"), ("叶子黄了", "fact"),
+    ("咖啡叶锈病隔几天喷一次", "fact"), ("咖啡园荫蔽度多少合适", "fact"), ("叶子黄了", "diagnosis"),
     ("咖啡叶锈病怎么防治", "how_to"), ("稻苗倒了咋办", "how_to"), ("如何给咖啡定植", "how_to"),
     ("叶背有黄粉是什么病", "diagnosis"), ("叶尖发红是缺什么", "diagnosis"), ("叶子发黄是怎么回事", "diagnosis"),
     ("苗期和花期各用多少水", "comparison"), ("叶锈病和炭疽病有什么区别", "comparison"),
@@ -117,10 +117,11 @@ def test_a_value_is_held_by_its_unit_its_kind_of_name_or_its_words(asking):
     assert asking.held("每亩20克", (), frozenset({"g"}), none) == none
 
 
-@pytest.mark.parametrize("content", [None, "[values", "[values.dose]\nwords = [\"(\"]\nunits = []\n[kinds]\n", "[kinds]\n",
-                                     "[values.dose]\nunits = []\n[kinds]\n"])
+@pytest.mark.parametrize("content", [None, "[values", "[values.dose]\nwords = [\"(\"]\nunits = []\n", "[kinds]\n",
+                                     "[values.dose]\nunits = []\n"])
 def test_a_missing_or_broken_table_is_an_error_that_names_it(tmp_path, content):
-    (tmp_path / "units.toml").write_bytes((DOMAIN / "units.toml").read_bytes())
+    for name in ("units.toml", "triggers.toml"):
+        (tmp_path / name).write_bytes((DOMAIN / name).read_bytes())
     if content is not None:
         (tmp_path / "asked.toml").write_text(content, encoding="utf-8")
     with pytest.raises(SettingsError, match=r"asked\.toml"):

@@ -1,4 +1,4 @@
-"""What a question asks for: its kind, its facets, and the kinds of value that would answer each of them."""
+"""What a question asks for: its intent, its facets, and the kinds of value that would answer each of them."""
 
 from __future__ import annotations
 
@@ -8,52 +8,80 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
 
+from nongda.answer.intent import QuestionKind, Triggers
 from nongda.answer.options import parse_options
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
 from nongda.language.units import Units
-from nongda.records import Quantity
+from nongda.records import Intent, Quantity
 
-QuestionKind = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice"]
-_KINDS: tuple[QuestionKind, ...] = ("comparison", "yes_no", "diagnosis", "how_to")  # the first that fits
 _CLAUSE = re.compile(r"(?:[^，。？；！?;!,\n]|,(?=\d))+(?:[，。？；！?;!\n]|,(?!\d))*")
-_ASKS = re.compile(
-    r"什么|啥|哪|几|多少|怎|咋|吗|呢|谁|何|为何|是否|能否|可否|还是|(.)[不没]\1|多(?:久|长|宽|深|高|大|远|厚|重|浓|冷|热)"
+_ENUMERATED = re.compile(r"(?:、|和|跟|与|以及|还有|并且)")
+_TWO_NAMED = re.compile(
+    r"(?P<before>.*?)(?P<one>[^，、和跟与]{1,8})(?:和|、|跟|与)(?P<other>[^，、和跟与]{1,10}?)"
+    r"(?P<ask>(?:要求|各|分别|应该?|该|要|是|为|得|在|选)*(?:多少|几|多大|多高|怎样|什么).*)"
 )
-_ANY_NUMBER = re.compile(r"^前几(?:天|年|次)|[这近]几(?:天|年|次)|几(?:天|年|个|次|乎)?(?:前|来|乎)")  # 前几天, 这几年, 几乎 ask nothing
 _CONTENT = re.compile(r"[\u4e00-\u9fff](?<![左以的时之为是，。])")  # 40%稻瘟灵: what a product holds, no share
+_CONTENT_BEFORE = re.compile(r"\d[\d.]*%?$")
 # What two things are compared by: the first kind of which a question names two, joined by a word.
 _COMPARED = ("disease", "pest", "variety", "product", "place", "stage", "crop")
 _JOINT = re.compile(r"和|跟|与|、|比|同(?![一样时])")
 _JOINED = re.compile(
-    r"(?P<one>[^，。？、；：]{1,14}?)(?:和|跟|与|同(?![一样时]))"
-    r"(?P<other>[^，。？、；：]{1,14}?)(?=的?(?:区别|不同|差别)|各|分别|相比|比|哪|谁|，|有什么|[，。？]|$)"
+    r"(?P<one>[^，。？、；：]{1,14}?)(?:，?和|跟|与|同(?![一样时]))"
+    r"(?P<other>[^，。？、；：]{1,18}?)(?=的?(?:区别|不同|差别)|各|分别|相比|比|哪|谁|，|有什么|[，。？（]|$)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One thing a question asks; `values` names the kinds of value that would answer it."""
+    """One thing a question asks; `values` names the kinds of value that would answer it.
+
+    `told` is what the text begins with that asks nothing: 叶背有黄粉，; of two things compared it is the other side's
+    words that the text has not.
+    """
 
     text: str
     values: frozenset[str]
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question taken apart; a choice question's `options` are (letter, text)."""
+    """A question taken apart; a choice question's `options` are (letter, text).
+
+    `intent` is `kind`, but for sums over the question's own numbers.
+    """
 
     kind: QuestionKind
     facets: tuple[Facet, ...]
     options: tuple[tuple[str, str], ...] = ()
     sides: tuple[str, ...] = ()  # the two things compared, as written
+    intent: Intent = "fact"
 
     @property
     def values(self) -> frozenset[str]:
         """Return the kinds of value of all facets."""
         return frozenset().union(*(facet.values for facet in self.facets))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two things that a text names with a word between, and what is left of it without the one or the other."""
+
+    sides: tuple[str, str]
+    alone: tuple[str, str]
+
+    @classmethod
+    def at(cls, stem: str, one: tuple[int, int], joint: tuple[int, int], other: tuple[int, int]) -> _Pair:
+        """Part a text at the offsets of its sides; what both ends say (按2米栽和按3米栽) is said once."""
+        before, after = _CONTENT_BEFORE.sub("", stem[: one[0]]), stem[other[1] :]
+        named = (stem[len(before) : one[1]], stem[other[0] : other[1]])
+        of_one, of_other = stem[one[1] : joint[0]], stem[joint[1] : other[0]]
+        first = before + named[0] + of_one.removesuffix("，") + after.removeprefix(of_one)
+        second = before.removesuffix(of_other) + of_other + named[1] + after
+        sides = named[0] + (of_one if of_one.isascii() else ""), (of_other if of_other[:1].isdigit() else "") + named[1]
+        return cls(sides, (first, second))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +93,24 @@ class _Value:
 
 
 class Asking:
-    """The tables of asked.toml with their patterns; immutable."""
+    """The tables of asked.toml with their patterns, and the triggers of triggers.toml; immutable."""
 
-    def __init__(self, values: Mapping[str, Mapping[str, list[str]]], kinds: Mapping[str, list[str]], units: Units) -> None:
+    def __init__(self, values: Mapping[str, Mapping[str, list[str]]], triggers: Triggers, units: Units) -> None:
         self._values = {
             name: _Value(_any(table["words"]), frozenset(table["units"]), frozenset(table.get("names", ())),
                          _any(table["says"]) if "says" in table else None)
             for name, table in values.items()
         }
-        self._kinds = {name: _any(patterns) for name, patterns in kinds.items()}
+        self.triggers = triggers
         self._units = units
 
     @classmethod
     def load(cls, folder: Path) -> Asking:
-        """Read asked.toml and units.toml of a domain folder. Raises SettingsError that names the file."""
+        """Read asked.toml, triggers.toml and units.toml of a domain folder. Raises SettingsError that names the file."""
         path = folder / "asked.toml"
         try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls(data["values"], data["kinds"], Units.load(folder / "units.toml", ("units", "counters")))
+            values = tomllib.loads(path.read_text(encoding="utf-8"))["values"]
+            return cls(values, Triggers.load(folder), Units.load(folder / "units.toml", ("units", "counters")))
         except (OSError, ValueError, KeyError, TypeError, re.error) as error:
             raise SettingsError(f"问法表 {path} 无法读取（{error}）：请恢复该文件") from error
 
@@ -90,29 +118,87 @@ class Asking:
         """Take a question apart."""
         stem, found = parse_options(question)
         options = tuple((option.letter, option.text) for option in found)
-        facets = tuple(Facet(text, self._wanted(text)) for text in _facets(stem))
+        parted = self._parted(stem)
+        facets = tuple(Facet((told + ask).strip(), self._wanted(told + ask), told.strip()) for told, ask in parted)
         if options:
-            return Asked("choice", facets, options)
-        kind: QuestionKind = next((k for k in _KINDS if self._kinds[k].search(stem)), "fact")
-        sides = self._sides(stem, lexicon) if kind == "comparison" else ()
-        if sides:
-            facets = tuple(Facet(_without(stem, other), self._wanted(stem)) for other in reversed(sides))
-        return Asked(kind, facets, (), sides)
+            return Asked("choice", facets, options, intent="choice")
+        pair = self._pair(stem, lexicon)
+        asking = [ask for _, ask in parted if self.triggers.asks(ask)]
+        kind = self.triggers.kind(stem, asking, lexicon, pair is not None)
+        sides: tuple[str, ...] = ()
+        if kind == "comparison" and pair:
+            sides = pair.sides
+            facets = tuple(Facet(alone, self._wanted(stem)) for alone in pair.alone)
+        return Asked(kind, facets, (), sides, self.triggers.intent(stem, kind, lexicon))
 
-    def _sides(self, stem: str, lexicon: Lexicon) -> tuple[str, ...]:
+    def _parted(self, stem: str) -> list[tuple[str, str]]:
+        """Return (what is told before, what asks): each clause that asks, taken apart where it asks several things."""
+        clauses = _CLAUSE.findall(stem)
+        asks = [self.triggers.asks(clause) for clause in clauses]
+        topics = [self.triggers.only_names(clause) for clause in clauses]
+        if all(topic for ask, topic in zip(asks, topics, strict=True) if ask):
+            topics = [False] * len(clauses)
+        found: list[tuple[str, str]] = []
+        told = ""
+        for clause, ask, topic in zip(clauses, asks, topics, strict=True):
+            if not ask or topic:
+                told += clause
+                continue
+            first, *more = self._enumerated(clause)
+            found += [(told, first), *(("", one) for one in more)]
+            told = ""
+        if not found:
+            return [("", stem)]
+        if told.strip():
+            found[-1] = (found[-1][0], found[-1][1] + told)
+        return found
+
+    def _enumerated(self, clause: str) -> list[str]:
+        """Part a clause that asks several things: 喷哪种药、配多大浓度; 海拔和气温要求多少."""
+        pieces: list[str] = []
+        start = 0
+        for match in _ENUMERATED.finditer(clause):
+            rest = clause[match.end() :]
+            if self.triggers.asks(clause[start : match.start()]) and self.triggers.asks(rest):
+                pieces.append(clause[start : match.start()])
+                start = match.end()
+        if pieces:
+            return [*pieces, clause[start:]]
+        named = _TWO_NAMED.fullmatch(clause.strip())
+        if named and not self.triggers.asks(named["before"] + named["one"] + named["other"]):
+            one, other = self._wanted(named["one"]), self._wanted(named["other"])
+            if one and other and not one & other:
+                return [named["before"] + named["one"] + named["ask"], named["other"] + named["ask"]]
+        return [clause]
+
+    def _pair(self, stem: str, lexicon: Lexicon) -> _Pair | None:
         """Return the two things compared: two quantities of one unit, two terms of one kind, or what 和 joins."""
-        quantities = [q for q in self._units.quantities(stem) if q.unit]
-        pairs = [(stem[a.start : a.end].strip(), stem[b.start : b.end].strip())
-                 for a, b in pairwise(quantities) if a.unit == b.unit]
-        entities = [e for e in lexicon.entities(stem) if e.surface in stem]
+        pairs = [(a, b) for a, b in pairwise(self._sizes(stem)) if a[2] == b[2]]
+        entities = [(start, start + len(e.surface), e.kind) for e in lexicon.entities(stem) if (start := stem.find(e.surface)) >= 0]
         for kind in _COMPARED:
-            pairs += pairwise(e.surface for e in entities if e.kind == kind)
+            pairs += pairwise(e for e in entities if e[2] == kind)
         for one, other in pairs:
-            between = stem.partition(one)[2].partition(other)
-            if one not in other and other not in one and between[1] and _JOINT.search(between[0]):
-                return one, other
+            joints = list(_JOINT.finditer(stem, one[1], max(one[1], other[0])))
+            if joints and stem[one[0] : one[1]] != stem[other[0] : other[1]]:
+                return _Pair.at(stem, one[:2], joints[-1].span(), other[:2])
         joined = _JOINED.search(stem)
-        return (joined["one"], joined["other"]) if joined else ()
+        if not joined:
+            return None
+        return _Pair.at(stem, joined.span("one"), (joined.end("one"), joined.start("other")), joined.span("other"))
+
+    def _sizes(self, stem: str) -> list[tuple[int, int, str]]:
+        """Return the quantities with a unit as (start, end, unit); 2米×1米 is one, a product's content none."""
+        found: list[tuple[int, int, str]] = []
+        for q in self._units.quantities(stem):
+            rest = stem[q.end :]
+            if not q.unit or (q.unit == "%" and _CONTENT.match(rest) and not _JOINT.match(rest)):
+                continue
+            start = q.start + len(stem[q.start : q.end]) - len(stem[q.start : q.end].lstrip())
+            if found and stem[found[-1][1] : start].strip() in ("×", "x", "X", "*", "乘"):
+                found[-1] = (found[-1][0], q.end, q.unit)
+            else:
+                found.append((start, q.end, q.unit))
+        return found
 
     def _wanted(self, text: str) -> frozenset[str]:
         return frozenset(name for name, value in self._values.items() if value.words.search(text))
@@ -135,28 +221,6 @@ class Asking:
             if units & self._values[name].units or names & self._values[name].names
             or ((says := self._values[name].says) is not None and says.search(text))
         )
-
-
-def _without(text: str, part: str) -> str:
-    """Return the text without one of its parts and the word that joined it."""
-    return re.sub(rf"(?:和|跟|与|同|、)?{re.escape(part)}(?:和|跟|与|同|、)?", "", text, count=1)
-
-
-def _facets(stem: str) -> list[str]:
-    """Return the clauses that ask, each with the clauses before it that only tell; all of it where none asks."""
-    facets: list[str] = []
-    told = ""
-    for clause in _CLAUSE.findall(stem):
-        if _ASKS.search(_ANY_NUMBER.sub("", clause)):
-            facets.append((told + clause).strip())
-            told = ""
-        else:
-            told += clause
-    if not facets:
-        return [stem.strip()]
-    if told.strip():
-        facets[-1] += told
-    return facets
 
 
 def _any(patterns: Iterable[str]) -> re.Pattern[str]:

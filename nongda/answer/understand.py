@@ -1,25 +1,69 @@
-"""A question becomes a Query: it stands alone, and search sees standard terms.
+"""A question becomes a Query: its own words corrected, standing alone, in standard terms, with its intent and its parts.
 
-A follow-up without a subject of its own (那多久打一次) stands behind the question before it, by the lexicon: no model
-call, nothing invented.
+A follow-up (那多久打一次) is completed from the conversation by the lexicon: no model call, nothing invented.
+1. What it names takes the place of a thing of its kind in the question before: another crop, disease, product, place.
+2. Where it asks nothing of its own (那炭疽病呢), that changed question is the question.
+3. Where it asks of a problem that it names itself, it takes the crop from before; else it stands behind what was asked.
+4. A crop or problem that only an earlier question names comes along.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
+from nongda.answer.asked import Asking
+from nongda.answer.decompose import hops_of, parts_of
 from nongda.errors import UsageError
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import has_words
-from nongda.records import Entity, Query, Turn
+from nongda.records import Entity, Query, Reading, Turn
 from nongda.settings import AnswerSettings
 
-SUBJECT_KINDS = frozenset({"crop", "disease", "pest", "product", "variety", "practice", "processing"})
-_SLOTS = ("crop", "subject")
-_END = "。？?！!；; "
-_REFERRING = re.compile(r"它|这种|这个|该病|该虫|此病|那种|那个|上面|前面|刚才")
-_CONTINUING = re.compile(r"^(那|那么|还|还有|另外|然后|接着|又|再|呢|要是|如果|万一|假如|不然)|呢[？?]?$")
+# What may take another's place: of one kind, or of kinds that are asked of alike.
+_SLOTS = {
+    "crop": "crop", "variety": "variety", "disease": "problem", "pest": "problem", "pathogen": "problem", "product": "product",
+    "nutrient": "nutrient", "practice": "practice", "processing": "practice", "place": "place", "stage": "stage", "soil": "soil",
+}
+_END = "。？?！!；;，, "
+_LONGEST = 200  # characters of a question before that are carried over
+_REFERRING = re.compile(r"它|这种|这个|这些|这药|这病|这虫|该病|该虫|该药|此病|那种|那个|上面|前面|刚才|同样|一样的")
+_CONTINUING = re.compile(r"^(那|那么|还|还有|另外|然后|接着|又|再|呢|要是|如果|万一|假如|不然|换成|改成|换)|呢[？?]?$")
+_EMPTY = re.compile(
+    r"^(?:那|那么|要是|如果|换成|改成|换|还有|另外|是)+|(?:的话|怎么样|咋样|怎样|又|也|呢|吗|呀|啊|是|在|上|[，。？?！!\s])+$"
+)
+
+
+class Corrected(Protocol):
+    """A text without its misspellings, and what was read for what."""
+
+    @property
+    def text(self) -> str:
+        """The corrected text."""
+        ...
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """Each misspelling with its term."""
+        ...
+
+
+class Corrects(Protocol):
+    """What understanding needs of a spelling correction."""
+
+    def correct(self, text: str, as_written: frozenset[str] = frozenset()) -> Corrected:
+        """Return the text corrected, but for the words to be left as written."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """A question with the one before it: `text` stands alone, `before` is what it leans on ("" for nothing)."""
+
+    text: str
+    before: str = ""
 
 
 def check_question(question: str, settings: AnswerSettings) -> str:
@@ -32,39 +76,97 @@ def check_question(question: str, settings: AnswerSettings) -> str:
     return question
 
 
-def understand(question: str, history: Sequence[Turn], lexicon: Lexicon, settings: AnswerSettings) -> Query:
-    """Build the query from a question and the conversation before it (oldest first)."""
+def understand(question: str, history: Sequence[Turn], lexicon: Lexicon, settings: AnswerSettings,
+               asking: Asking | None = None, spelling: Corrects | None = None,
+               as_written: frozenset[str] = frozenset()) -> Query:
+    """Build the query from a question and the conversation before it (oldest first).
+
+    Without `asking` it has no intent and no parts, without `spelling` no corrections; words in `as_written` are read as
+    they stand. Raises UsageError for a question without words or too long.
+    """
     original = check_question(question, settings)
-    asked = [turn.content for turn in history if turn.role == "user"]
-    recent = asked[len(asked) - min(len(asked), settings.rewrite_turns) :]
-    standalone = _stand_alone(original, recent, lexicon)
-    canonical = lexicon.canonical(standalone)
-    return Query(original, standalone, canonical, tuple(lexicon.tokens(standalone)), lexicon.entities(standalone))
+    lexicon = lexicon.without(as_written) if as_written else lexicon
+    corrected = spelling.correct(original, as_written) if spelling else None
+    own = corrected.text if corrected else original
+    asked_before = [turn.content for turn in history if turn.role == "user"]
+    recent = asked_before[len(asked_before) - min(len(asked_before), settings.rewrite_turns) :]
+    if spelling:
+        recent = [spelling.correct(text, as_written).text for text in recent]
+    turns = _stand_alone(own, recent, lexicon)
+    readings = dict.fromkeys((*(corrected.readings if corrected else ()), *lexicon.readings(turns.text)))
+    query = Query(
+        original, turns.text, lexicon.canonical(turns.text), tuple(lexicon.tokens(turns.text)), lexicon.entities(turns.text),
+        corrected=own, readings=tuple(readings), quantities=tuple(lexicon.units.quantities(turns.text)),
+    )
+    return _parted(query, turns, lexicon, asking) if asking else query
 
 
-def _stand_alone(question: str, asked: Sequence[str], lexicon: Lexicon) -> str:
-    """Put the last question before one that leans on it, with the new one's crop or problem in place of the old."""
-    own = _subjects(question, lexicon)
+def asked_text(query: Query, asking: Asking) -> str:
+    """Return the words that ask: the question's own, or all of it where these only name something (那炭疽病呢)."""
+    own = query.corrected or query.original
+    asks = asking.triggers.asks(own) and not asking.triggers.only_names(own)
+    return own if asks and query.standalone.endswith(own) else query.standalone
+
+
+
+def _parted(query: Query, turns: _Turns, lexicon: Lexicon, asking: Asking) -> Query:
+    """Return the query with its intent, its hops and its parts."""
+    asked = asking.of(asked_text(query, asking), lexicon)
+    before = asking.of(turns.before, lexicon) if turns.before else None
+    parts = parts_of(asked, lexicon, asking.triggers, before)
+    return replace(query, intent=asked.intent, hops=hops_of(asked, parts), parts=parts.parts)
+
+
+def _stand_alone(question: str, asked: Sequence[str], lexicon: Lexicon) -> _Turns:
+    """Complete a question from those asked before it, oldest first, where it leans on them."""
+    own = _slots(question, lexicon)
     if not asked or not _depends(question, own):
-        return question
-    before = asked[-1].rstrip(_END)
-    named = _subjects(before, lexicon)
-    for slot, entity in own.items():
-        if slot in named and named[slot].surface in before:
-            before = before.replace(named[slot].surface, entity.surface)
-    earlier = {slot: e for turn in asked[:-1] for slot, e in _subjects(turn, lexicon).items()}
-    missing = [earlier[slot].surface for slot in _SLOTS if slot in earlier and slot not in named and slot not in own]
-    return f"{''.join(missing)}{before}；{question}"
+        return _Turns(question)
+    before = asked[-1].strip(_END)
+    named = _slots(before, lexicon)
+    missing = "".join(e.surface for e in _missing(asked[:-1], named, own, lexicon))
+    if len(before) > _LONGEST:
+        before = "，".join(e.surface for e in named.values())
+    only_names = not _besides(question, own)
+    if own.keys() & {"problem", "practice"} and not (only_names and named.keys() & own.keys()):
+        before = named["crop"].surface if "crop" in named and "crop" not in own else ""
+    changed = _with_own(before, named, own)
+    before = missing + changed
+    if only_names and changed != asked[-1].strip(_END) and named.keys() & own.keys():
+        return _Turns(before)
+    return _Turns(f"{before}；{question}", before) if before else _Turns(question)
 
 
 def _depends(question: str, own: Mapping[str, Entity]) -> bool:
-    return not own or bool(_REFERRING.search(question) or _CONTINUING.search(question))
+    """Tell whether a question leans on the one before it: it says so, or names neither a crop nor what of one."""
+    leans = _REFERRING.search(question) or _CONTINUING.search(question)
+    return bool(leans) or not own.keys() & {"crop", "problem", "product"}
 
 
-def _subjects(text: str, lexicon: Lexicon) -> dict[str, Entity]:
-    """Return the last crop and the last other subject that a text names."""
-    found: dict[str, Entity] = {}
-    for entity in lexicon.entities(text):
-        if entity.kind in SUBJECT_KINDS:
-            found["crop" if entity.kind in {"crop", "variety"} else "subject"] = entity
-    return found
+def _with_own(before: str, named: Mapping[str, Entity], own: Mapping[str, Entity]) -> str:
+    """Return the question before with what the new one names in place of what it names of the same slot."""
+    for slot, entity in own.items():
+        if slot in named and named[slot].surface in before:
+            before = before.replace(named[slot].surface, entity.surface)
+        elif slot == "crop" and before:
+            before = entity.surface + before
+    return before
+
+
+def _missing(earlier: Sequence[str], named: Mapping[str, Entity], own: Mapping[str, Entity], lexicon: Lexicon) -> list[Entity]:
+    """Return the crop and the problem that only questions further back name."""
+    known = {slot: entity for text in earlier for slot, entity in _slots(text, lexicon).items()}
+    return [known[slot] for slot in ("crop", "problem") if slot in known and slot not in named and slot not in own]
+
+
+def _slots(text: str, lexicon: Lexicon) -> dict[str, Entity]:
+    """Return the last name of each slot in a text, as the text writes it."""
+    return {_SLOTS[e.kind]: e for e in lexicon.entities(text) if e.kind in _SLOTS}
+
+
+def _besides(question: str, own: Mapping[str, Entity]) -> str:
+    """Return what a question says besides names and the words that continue a conversation: nothing in 那炭疽病呢."""
+    rest = question
+    for entity in own.values():
+        rest = rest.replace(entity.surface, "")
+    return _EMPTY.sub("", rest)
