@@ -23,10 +23,12 @@ from nongda.answer.understand import understand
 from nongda.errors import NongDaError, WeightsError
 from nongda.index.ingest import Ingester, PassageEmbedder, check_writer, read_id_map, rebuild
 from nongda.index.lexical import LexicalIndex
+from nongda.index.reword import keep_own_words
 from nongda.index.store import Store
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
 from nongda.language.lexicon import Lexicon
+from nongda.language.own_words import OwnWord
 from nongda.models.embed import Embedder
 from nongda.models.fetch import locate
 from nongda.models.generate import LlamaGenerator, LockedGenerator
@@ -65,7 +67,9 @@ class Engine:
         self.data_dir = store.folder
         self._store = store
         self._manifest = manifest
-        self._lexicon = lexicon
+        self._shipped = self._lexicon = lexicon
+        self._own_words: tuple[OwnWord, ...] = ()
+        self._words_revision = -1
         self._profile = profile
         self._root = root
         self._weights = root / "models" / "weights"
@@ -75,6 +79,7 @@ class Engine:
         self._generator_loaded = models is not None  # who brings the models brings all of them
         self._indexes: Indexes | None = None
         self._answering: Answerer | None = None
+        self._follow_words()
 
     @classmethod
     def open(cls, settings: Settings, data_dir: Path, profile: str = "auto", root: Path = ROOT) -> Engine:
@@ -121,12 +126,22 @@ class Engine:
 
     def _load_models(self) -> Models:
         with self._loading:
+            self._follow_words()
             if self._models is None:
                 model = self._manifest.select("lite" if self._profile == "auto" else self._profile).embedder
                 embedder = Embedder.load(locate(model, self._weights), model.options, self._threads())
                 tokens = TokenCache(embedder)
                 self._models = Models(embedder, embedder, LateInteraction(tokens), tokens)
             return self._models
+
+    def _follow_words(self) -> None:
+        """Take over the station's own words where any process has changed them."""
+        revision = self._store.revision()
+        if revision != self._words_revision:
+            self._words_revision, words = revision, tuple(self._store.own_words())
+            if words != self._own_words:
+                self._own_words, self._lexicon = words, self._shipped.with_own(words)
+                self._indexes = self._answering = None
 
     def _load_generator(self) -> LockedGenerator | None:
         """Return the language model; None when this computer has no room for any that is here: then quotes serve."""
@@ -227,6 +242,25 @@ class Engine:
     def answerable(self, question: str, history: Sequence[Turn] = ()) -> float:
         """Return how surely the passages answer a question: the gate's score, 0 where the gate opens."""
         return select(self.look(question, history).described, self._answerer().selector).gate
+
+    # the station's own words
+
+    def own_words(self) -> list[OwnWord]:
+        """Return the station's own words in the reader's order."""
+        return self._store.own_words()
+
+    def set_own_words(self, rows: Sequence[OwnWord]) -> tuple[str, ...]:
+        """Keep these rows as the station's own words; the next question uses them.
+
+        Returns a sentence for each row that cannot be used and is left out. Raises StoreError.
+        """
+        self._store.check_writable()
+        words, problems = self._shipped.check_own(rows)
+        keep_own_words(self._store, words, self._shipped.with_own(words),
+                       lambda texts: self._load_models().embedder.embed_passages(texts))
+        with self._loading:
+            self._follow_words()
+        return problems
 
     # documents
 

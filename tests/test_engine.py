@@ -252,15 +252,15 @@ def test_a_reader_who_waits_for_the_model_can_be_stopped():
 def test_a_read_only_folder_answers(engine, monkeypatch):
     import sqlite3
 
-    from nongda.index import store as store_module
-    real = store_module._connect
+    from nongda.index import database
+    real = database._connect
 
     def refuse_writing(target: str, uri: bool):
         if not uri:
             raise sqlite3.OperationalError("attempt to write a readonly database")
         return real(target, uri)
 
-    monkeypatch.setattr(store_module, "_connect", refuse_writing)
+    monkeypatch.setattr(database, "_connect", refuse_writing)
     opened = Store(engine.data_dir)
     assert opened.read_only
     assert len(opened.documents()) == 2

@@ -15,6 +15,7 @@ RELEASED = {
     "chunks": ["key", "id", "doc_id", "position", "page", "heading", "kind", "text", "search_text", "tokens", "vector"],
     "facts": ["key", "doc_id", "chunk_id", "subject", "kind", "crop", "target", "attribute", "value", "low", "high",
               "unit", "condition", "start", "end"],
+    "own_words": ["position", "alias", "term", "kind"],
 }
 
 
@@ -33,7 +34,7 @@ def schema(db):
 def test_the_schema_is_the_released_one(db):
     assert {t: [c.name for c in db.table(t).columns] for t in RELEASED} == RELEASED
     assert {m.name for m in migrations.applied(db)} == KNOWN_MIGRATIONS == {
-        "m001_documents_and_chunks", "m002_facts"}
+        "m001_documents_and_chunks", "m002_facts", "m003_own_words"}
 
 
 def test_applying_again_changes_nothing(db):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from read_only import read_only_folder
 
 from nongda.errors import DocumentError, StoreError
+from nongda.index import database as database_module
 from nongda.index import store as store_module
 from nongda.index.rows import NewDocument, StoredChunk
 from nongda.index.store import FILE_NAME, Store
@@ -238,7 +239,7 @@ def test_a_second_writer_waits_for_the_first(tmp_path):
 
 
 def test_a_writer_that_waited_too_long_is_told_in_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(database_module, "_BUSY_SECONDS", 0.05)
     first, second = Store(tmp_path / "库"), Store(tmp_path / "库")
     with first._write(), pytest.raises(StoreError, match="正被另一个程序写入"):
         second.add(new_document(1), WRITER)
@@ -298,7 +299,7 @@ def test_three_programs_open_a_new_folder_and_add_at_once(tmp_path):
 
 
 def test_threads_that_find_a_new_folder_empty_prepare_it_once(tmp_path, monkeypatch):
-    real, barrier, problems = store_module._open, threading.Barrier(4), []
+    real, barrier, problems = store_module.open_database, threading.Barrier(4), []
 
     def open_all_first(path):
         opened = real(path)
@@ -313,7 +314,7 @@ def test_threads_that_find_a_new_folder_empty_prepare_it_once(tmp_path, monkeypa
         except StoreError as error:
             problems.append(error)
 
-    monkeypatch.setattr(store_module, "_open", open_all_first)
+    monkeypatch.setattr(store_module, "open_database", open_all_first)
     for attempt in range(5):
         threads = [threading.Thread(target=open_and_add, args=(tmp_path / f"库 {attempt}", n)) for n in range(4)]
         for thread in threads:

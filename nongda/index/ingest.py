@@ -20,6 +20,7 @@ from nongda.documents.clean import clean
 from nongda.documents.identify import chunk_id, document_id, sha256_hex, text_fingerprint
 from nongda.documents.parse import parse_bytes, read_file
 from nongda.errors import DocumentError, StoreError
+from nongda.index.reword import passage, search_tokens
 from nongda.index.rows import NewDocument, StoredChunk
 from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
@@ -125,15 +126,17 @@ class Ingester:
         )
 
     def _chunk(self, doc_id: str, position: int, draft: ChunkDraft, title: str) -> Chunk:
-        header = " ".join(part for part in (title, *draft.heading) if part)
-        search_text = self._lexicon.canonical(f"{header}\n{draft.text}")
+        search_text = self._lexicon.canonical(passage(title, draft.heading, draft.text))
         return Chunk(chunk_id(doc_id, position), doc_id, position, draft.text, search_text, draft.kind, draft.page,
                      draft.heading)
+
+    def _tokens(self, chunk: Chunk, title: str) -> tuple[str, ...]:
+        return search_tokens(passage(title, chunk.heading, chunk.text), chunk.search_text, self._lexicon)
 
     def _write(self, place: _Place, document: ParsedDocument, data: bytes, text_sha256: str,
                chunks: Sequence[Chunk], vectors: Sequence[NDArray[np.float32]]) -> None:
         stored = tuple(
-            StoredChunk(chunk, tuple(self._lexicon.tokens(chunk.search_text)), vector)
+            StoredChunk(chunk, self._tokens(chunk, document.meta.title), vector)
             for chunk, vector in zip(chunks, vectors, strict=True)
         )
         self._store.add(NewDocument(

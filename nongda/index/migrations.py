@@ -61,4 +61,11 @@ def m002_facts(db: Database) -> None:
         facts.create_index([column])
 
 
+@migrations()
+def m003_own_words(db: Database) -> None:
+    """A station's own words, in the reader's order: in the knowledge base, so that they outlive the program."""
+    db.table("own_words").create({"position": int, "alias": str, "term": str, "kind": str}, pk="position",
+                                 not_null={"alias", "term", "kind"})
+
+
 KNOWN_MIGRATIONS = frozenset(m.name for m in migrations._migrations)

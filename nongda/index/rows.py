@@ -28,6 +28,16 @@ class StoredChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Reworded:
+    """What search sees of a chunk under other words; the vector is None where it stays as it is."""
+
+    id: str
+    search_text: str
+    tokens: tuple[str, ...]
+    vector: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
 class NewDocument:
     """Everything of one document that one atomic write stores."""
 

@@ -11,25 +11,26 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlite_utils import Database
 
 from nongda.errors import DocumentError, StoreError
+from nongda.index.database import explain, open_database
 from nongda.index.facts import FactTable
 from nongda.index.migrations import KNOWN_MIGRATIONS, migrations
 from nongda.index.rows import (
     CHUNK_COLUMNS,
     SELECT_DOCUMENTS,
     NewDocument,
+    Reworded,
     chunk_row,
     document_row,
     fact_row,
     read_chunk,
     read_document,
 )
+from nongda.language.own_words import OwnWord
 from nongda.records import Chunk, Fact, StoredDocument
 
 FILE_NAME = "corpus.db"
-_BUSY_SECONDS = 30
 _READ_ONLY = "数据文件夹 {} 是只读的，不能改动：请先复制到硬盘，再用 --data 指向它"
 
 
@@ -45,7 +46,7 @@ class Store:
         self.path = folder / FILE_NAME
         self._lock = threading.RLock()
         with self._failures():
-            self._db, self.read_only = _open(self.path)
+            self._db, self.read_only = open_database(self.path)
             try:
                 self._prepare()
             except BaseException:
@@ -227,6 +228,38 @@ class Store:
             self._db.table("facts").insert_all(rows)
             self._set_meta("facts", version)
 
+    # a station's own words
+
+    def own_words(self) -> list[OwnWord]:
+        """Return the station's own words in the reader's order."""
+        rows = self._rows("SELECT alias, term, kind FROM own_words ORDER BY position")
+        return [OwnWord(row["alias"], row["term"], row["kind"]) for row in rows]
+
+    def set_own_words(self, words: Sequence[OwnWord], chunks: Sequence[Reworded], revision: int) -> bool:
+        """Put these words in the place of all, and what search sees of the chunks they change, in one atomic write.
+
+        Returns False, and writes nothing, where documents or words have changed since this revision.
+        """
+        with self._write():
+            if self.revision() != revision:
+                return False
+            self._db.execute("DELETE FROM own_words")
+            self._db.table("own_words").insert_all(
+                {"position": n, "alias": w.alias, "term": w.term, "kind": w.kind} for n, w in enumerate(words))
+            for chunk in chunks:
+                self._db.execute("UPDATE chunks SET search_text = ?, tokens = ? WHERE id = ?",
+                                 [chunk.search_text, "\n".join(chunk.tokens), chunk.id])
+                if chunk.vector is not None:
+                    self._db.execute("UPDATE chunks SET vector = ? WHERE id = ?",
+                                     [chunk.vector.astype("<f4").tobytes(), chunk.id])
+            self._count_revision()
+        return True
+
+    def check_writable(self) -> None:
+        """Raise StoreError where this folder can only be read."""
+        if self.read_only:
+            raise StoreError(_READ_ONLY.format(self.folder))
+
     # plumbing
 
     def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
@@ -235,8 +268,7 @@ class Store:
 
     @contextmanager
     def _write(self) -> Iterator[None]:
-        if self.read_only:
-            raise StoreError(_READ_ONLY.format(self.folder))
+        self.check_writable()
         with self._lock, self._failures(), self._db.atomic():
             # Take the write lock before reading, so that a second process waits instead of failing.
             self._db.execute("INSERT OR IGNORE INTO meta (key, value) VALUES ('revision', '0')")
@@ -247,51 +279,6 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(_explain(error, self.folder)) from error
+            raise StoreError(explain(error, self.path)) from error
         except OSError as error:
             raise StoreError(f"数据文件夹 {self.folder} 不能使用（{error.strerror or error}）：请检查路径和权限") from error
-
-
-def _open(path: Path) -> tuple[Database, bool]:
-    """Open for writing where possible, else read-only; returns the database and whether it is read-only."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = _connect(str(path), uri=False)
-        try:
-            # SQLite opens a read-only file without complaint; only a real change shows it.
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("CREATE TABLE write_probe (x)")
-            connection.execute("ROLLBACK")
-            return Database(connection), False
-        except sqlite3.Error:
-            connection.close()
-            raise
-    except (sqlite3.OperationalError, OSError) as error:
-        if not path.exists() or "locked" in str(error):
-            raise
-    # immutable: a read-only medium cannot hold the lock files that even a reader would need
-    return Database(_connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)), True
-
-
-def _connect(target: str, uri: bool) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        target, uri=uri, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
-    )
-    try:
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
-
-
-def _explain(error: sqlite3.Error, folder: Path) -> str:
-    text = str(error)
-    if "full" in text or "disk I/O" in text:
-        return f"磁盘已满或无法写入，数据文件夹 {folder} 保持原样：请腾出空间后再试"
-    if "locked" in text or "busy" in text:
-        return f"数据文件夹 {folder} 正被另一个程序写入：请稍后再试"
-    if "not a database" in text or "malformed" in text:
-        return f"数据文件夹 {folder} 的 {FILE_NAME} 已损坏：请换用备份，或改名后重新添加资料"
-    return f"数据文件夹 {folder} 读写失败（{text}）：请检查磁盘，必要时换用备份"

@@ -1,0 +1,67 @@
+"""What search sees of a passage, and passages made anew where a station's own words change what it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongda.errors import StoreError
+from nongda.index.rows import Reworded
+from nongda.index.store import Store
+from nongda.language.lexicon import Lexicon
+from nongda.language.own_words import OwnWord
+from nongda.language.text import search_form
+from nongda.records import Chunk
+
+_MOST_TRIES = 3  # a second process may add a document meanwhile
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+def passage(title: str, heading: Sequence[str], text: str) -> str:
+    """Return what is searched of a chunk, as the document writes it: title, headings, text."""
+    return " ".join(part for part in (title, *heading) if part) + f"\n{text}"
+
+
+def search_tokens(written: str, search_text: str, lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the tokens of a passage, given also as search sees it.
+
+    Each alias that it writes is one too: a question whose reader wants the word as it is written finds it.
+    """
+    return (*lexicon.tokens(search_text), *lexicon.written_aliases(written))
+
+
+def keep_own_words(store: Store, words: Sequence[OwnWord], lexicon: Lexicon, embed: Embed) -> int:
+    """Keep a station's own words; passages that write a word that came or went are made anew by `lexicon`, which knows
+    the new words. All in one atomic write. Returns how many passages changed.
+
+    `embed` is called only where the search text of a passage changes. Raises StoreError.
+    """
+    store.check_writable()
+    for _ in range(_MOST_TRIES):
+        revision = store.revision()
+        forms = {search_form(word.alias) for word in set(store.own_words()) ^ set(words)}
+        chunks = _changed(store, forms, lexicon, embed) if forms else []
+        if store.set_own_words(words, chunks, revision):
+            return len(chunks)
+    raise StoreError(f"数据文件夹 {store.folder} 正被另一个程序改动，自有词没有保存：请稍后再试")
+
+
+def _changed(store: Store, forms: set[str], lexicon: Lexicon, embed: Embed) -> list[Reworded]:
+    """Make anew what search sees of the passages that hold one of the forms; return those where it differs."""
+    tokens = {chunk_id: tuple(found) for chunk_id, found in store.tokens()}
+    reworded: list[tuple[Chunk, str, tuple[str, ...]]] = []
+    for document in store.documents():
+        for chunk in store.chunks_of(document.id):
+            written = passage(document.meta.title, chunk.heading, chunk.text)
+            held = f"{search_form(written)}\n{chunk.search_text}"
+            if any(form in held for form in forms):
+                search_text = lexicon.canonical(written)
+                found = search_tokens(written, search_text, lexicon)
+                if search_text != chunk.search_text or found != tokens[chunk.id]:
+                    reworded.append((chunk, search_text, found))
+    texts = {chunk.id: search_text for chunk, search_text, _ in reworded if search_text != chunk.search_text}
+    vectors = dict(zip(texts, embed(list(texts.values())) if texts else (), strict=True))
+    return [Reworded(chunk.id, text, found, vectors.get(chunk.id)) for chunk, text, found in reworded]
+
