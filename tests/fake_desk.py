@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nongda.errors import StoreError, UsageError
+from nongda.language.own_words import Known, OwnWord, checked
 from nongda.records import (
     AddEvent,
     Answer,
@@ -34,6 +35,8 @@ RUST_QUOTE = "叶锈病的病斑在叶背呈橙黄色粉状。"
 
 READINGS = {"打玉米虫": "玉米螟", "黄疸": "锈病", "洋芋": "马铃薯", "zhousi": "皱丝病", "苞谷": "玉米", "火烧瘟": "稻瘟病"}
 
+KINDS = {"玉米螟": "pest", "锈病": "disease", "马铃薯": "crop", "皱丝病": "disease", "玉米": "crop", "稻瘟病": "disease"}
+KNOWN = Known(KINDS, {name: name for name in KINDS}, {name: (name,) for name in KINDS})
 CHAIN = """按资料，从症状到用药是这样：
 | 症状 | 病因 | 药剂 | 用量 | 间隔 | 安全间隔期 |
 |---|---|---|---|---|---|
@@ -97,13 +100,28 @@ class FakeDeskEngine:
                        stored("5e6f7a8b", "遮荫与间作", "遮荫.pdf", sample=False),
                        stored("90abcdef", "<script>alert(1)</script> ${1+1} {{7*7}}", "坏<b>名字.txt")]
         self.histories: list[list[Turn]] = []
+        self.words: tuple[OwnWord, ...] = ()
         self.as_written: list[frozenset[str]] = []
         self.ended: list[float] = []
         self.lock = threading.Lock()
 
     def readings(self, question: str, as_written: frozenset[str]) -> tuple[Reading, ...]:
-        return tuple(Reading(surface, term) for surface, term in READINGS.items()
+        own = {word.alias: word.term for word in self.words}
+        return tuple(Reading(surface, term) for surface, term in {**READINGS, **own}.items()
                      if surface in question and surface not in as_written)
+
+    def own_words(self) -> list[OwnWord]:
+        return list(self.words)
+
+    def set_own_words(self, rows: Sequence[OwnWord]) -> tuple[str, ...]:
+        self.words, problems = checked(rows, KNOWN)
+        return problems
+
+    def lexicon_problems(self) -> tuple[str, ...]:
+        return ("aliases.tsv 第 7 行“<b>麦锈”与第 3 行重复，已略过：请删去一行", "lexicon.tsv 第 12 行缺列，已略过")
+
+    def terms(self, prefix: str) -> list[str]:
+        return [name for name in KNOWN.names.values() if name.startswith(prefix)][:20]
 
     def found(self) -> tuple[Candidate, ...]:
         return (candidate(self.stored[1], 2, "荫蔽度以 30% 左右为宜，幼龄期可稍高。", 1),

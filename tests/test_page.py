@@ -16,6 +16,7 @@ import httpx
 import pytest
 from fake_desk import CHOICE, FakeDeskEngine
 
+from nongda.language.own_words import OwnWord
 from nongda.ui import layout
 
 if TYPE_CHECKING:
@@ -242,10 +243,119 @@ def test_a_choice_does_nothing_while_an_answer_runs(page: Page):
     assert page.locator(".turn.you").count() == 2 and page.input_value("#question textarea") == ""
 
 
+BORER = "打玉米虫用什么药？"
+
+
+def test_a_reading_is_undone_and_taken_up_again_by_keyboard(page: Page, engine: FakeDeskEngine):
+    ask(page, BORER)
+    page.wait_for_selector(".took")
+    page.wait_for_selector("#ask:not([disabled])")
+    assert "已按“玉米螟”理解“打玉米虫”" in page.inner_text(".readings")
+    page.focus("button.reread")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn:nth-of-type(4) .took")
+    assert page.locator(".turn.you .bubble").all_inner_texts() == [BORER, BORER]
+    assert engine.as_written[-1] == {"打玉米虫"}
+    assert "按原字“打玉米虫”查找" in page.locator(".readings").last.inner_text()
+    page.wait_for_selector("#ask:not([disabled])")
+    page.locator("button.reread", has_text="改回按“玉米螟”理解").focus()
+    page.keyboard.press("Space")
+    page.wait_for_selector(".turn:nth-of-type(6) .took")
+    assert engine.as_written[-1] == frozenset()
+    assert "已按“玉米螟”理解" in page.locator(".readings").last.inner_text()
+
+
+def test_a_reading_is_not_undone_while_an_answer_runs(page: Page):
+    ask(page, BORER)
+    page.wait_for_selector(".took")
+    page.wait_for_selector("#ask:not([disabled])")
+    ask(page)
+    page.wait_for_selector(".turn:nth-of-type(4) .text")
+    page.click("button.reread >> nth=0")
+    page.wait_for_selector(".turn:nth-of-type(4) .took")
+    assert page.locator(".turn.you").count() == 2
+
+
+def test_more_than_four_readings_unfold_by_keyboard(page: Page):
+    ask(page, "打玉米虫、黄疸、洋芋、zhousi、苞谷、火烧瘟用什么药？")
+    page.wait_for_selector(".took")
+    assert page.locator("button.reread:visible").count() == 4
+    page.focus(".more summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".more[open]")
+    assert page.locator("button.reread:visible").count() == 6
+
+
+def test_a_table_of_six_columns_scrolls_inside_and_not_the_page(page: Page):
+    ask(page, "链")
+    page.wait_for_selector(".took")
+    table = page.locator(".text .wide")
+    assert table.evaluate("t => t.scrollWidth - t.clientWidth") <= 1  # a laptop shows all of it
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    table.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.text .wide').scrollLeft > 0")
+
+
+def open_words(page: Page) -> None:
+    page.get_by_role("tab", name="词语").click()
+    page.wait_for_selector("#words p")
+
+
+def add_word(page: Page, alias: str, term: str) -> None:
+    page.fill("#word-alias input", alias)
+    page.fill("#word-term input", term)
+    page.press("#word-term input", "Enter")
+
+
+def test_a_word_of_the_station_is_added_used_by_the_next_question_and_removed(page: Page, engine: FakeDeskEngine):
+    open_words(page)
+    add_word(page, "老虫", "玉米明")
+    page.wait_for_selector("#word-message >> text=“老虫”指向的“玉米明”不是标准名")
+    assert page.input_value("#word-alias input") == "老虫"
+    page.click("#word-term input")
+    page.fill("#word-term input", "")
+    page.keyboard.type("玉米")
+    page.wait_for_function("document.querySelector('#word-term input').list.options.length == 2")
+    add_word(page, "老虫", "玉米螟")
+    page.wait_for_selector("#word-message >> text=从下一问起生效")
+    page.wait_for_selector("#words >> text=老虫")
+    assert page.input_value("#word-alias input") == ""
+    page.get_by_role("tab", name="问答").click()
+    ask(page, "老虫怎么打？")
+    page.wait_for_selector(".readings >> text=已按“玉米螟”理解“老虫”")
+    open_words(page)
+    page.click("button.unword")
+    page.wait_for_selector("#word-message >> text=已删除“老虫”")
+    assert engine.own_words() == []
+
+
+def test_words_are_handed_out_and_taken_in_as_a_file(page: Page, engine: FakeDeskEngine, tmp_path: Path):
+    engine.set_own_words([OwnWord("老虫", "玉米螟")])
+    open_words(page)
+    for form in ("tsv", "csv"):
+        with page.expect_download() as handed:
+            page.click(f"#words-{form}")
+        assert handed.value.suggested_filename == f"农答词语.{form}"
+        handed.value.save_as(tmp_path / f"词.{form}")
+    engine.set_own_words([])
+    with (tmp_path / "词.csv").open("a", encoding="utf-8") as more:
+        more.write("坏词,玉米明,\n")
+    with page.expect_file_chooser() as chooser:
+        page.click("#words-import")
+    chooser.value.set_files(tmp_path / "词.csv")
+    page.wait_for_selector("#word-message >> text=第 3 行“坏词”指向的“玉米明”不是标准名")
+    page.wait_for_selector("#words >> text=老虫")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    engine.set_own_words([])
+
+
 def test_the_law_is_above_the_answer_and_a_note_s_citation_leads_to_its_card(page: Page):
     ask(page, "克百威能用吗？")
     page.wait_for_selector(".took")
-    tops = [page.locator(one).bounding_box()["y"] for one in (".note.law", ".text table", ".note.contradiction")]
+    tops = [page.locator(one).bounding_box()["y"] for one in (".note.law", ".note.trust", ".text table", ".note.contradiction")]
     assert tops == sorted(tops)
     page.click(".note.contradiction a.cite")
     assert page.locator("#card-1-5e6f7a8b-2.target .remark").is_visible()
@@ -326,5 +436,5 @@ def test_a_browser_in_another_language_gets_english(browser: Browser, url: str):
     tab.goto(url)
     tab.wait_for_selector("text=Answers come only from the documents")
     assert tab.inner_text("#ask") == "Ask"
-    assert tab.get_by_role("tab").all_inner_texts() == ["Ask", "Documents", "Status"]
+    assert tab.get_by_role("tab").all_inner_texts() == ["Ask", "Documents", "Words", "Status"]
     context.close()

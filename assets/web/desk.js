@@ -31,6 +31,26 @@ document.addEventListener("click", (event) => {
   else tell("#reading :is(textarea, input)", pressed.dataset.reading, document.getElementById("reread"));
 });
 
+// A word of the station's own is removed.
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest && event.target.closest("button.unword");
+  if (pressed) tell("#word-gone :is(textarea, input)", pressed.dataset.word, document.getElementById("word-drop"));
+});
+
+// The box for a standard name offers those that the page has found for what is typed.
+document.addEventListener("focusin", (event) => {
+  if (event.target.matches("#word-term input")) event.target.setAttribute("list", "terms");
+});
+
+// Hands a table out as a file; its first character tells spreadsheets the encoding.
+window.nongdaSave = (text, name) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/plain;charset=utf-8" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+
 // The conversation follows a growing answer, unless the reader has scrolled up to read.
 let following = true;
 document.addEventListener("scroll", (event) => {

@@ -22,11 +22,12 @@ from nongda.ui.prose import title_of
 from nongda.ui.render import Exchange
 from nongda.ui.sheets import FileState
 from nongda.ui.texts import STATUS_ZH, TEXTS, Language
+from nongda.ui.words import WordsEngine
 
 logger = logging.getLogger(__name__)
 
 
-class DeskEngine(Protocol):
+class DeskEngine(WordsEngine, Protocol):
     """What the page needs of the engine."""
 
     @property

@@ -21,8 +21,10 @@ from nongda.ui import layout_tabs as tabs
 from nongda.ui import render
 from nongda.ui.handlers import Desk, DeskEngine
 from nongda.ui.layout_tabs import I18N, QUIET, Updates, language_for, session_of
+from nongda.ui.layout_words import words_tab
 from nongda.ui.server import HOST, NoFiles, choose_port
 from nongda.ui.texts import TEXTS
+from nongda.ui.words import WordsDesk
 
 DEFAULT_PORT = 7860
 UPLOAD_LIMIT = "500mb"  # one file; a scanned handbook is about 100 MB
@@ -111,6 +113,8 @@ def _build(desk: Desk) -> gr.Blocks:
                 chat = tabs.ask_tab(desk)
             with gr.Tab(I18N("tab_documents"), id="documents") as documents_tab:
                 documents = tabs.documents_tab(desk)
+            with gr.Tab(I18N("tab_words"), id="words") as own_words_tab:
+                words_tab(WordsDesk(desk.engine), own_words_tab)
             with gr.Tab(I18N("tab_status"), id="status") as status_tab:
                 tabs.status_tab(desk, status_tab)
 

@@ -1,17 +1,20 @@
-"""The tables of the documents tab and the status tab as HTML; pure functions, everything is escaped."""
+"""The tables of the documents, words and status tabs as HTML; pure functions, everything is escaped."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from typing import Any, Literal
 
+from nongda.language.own_words import OwnWord
 from nongda.records import StoredDocument
 from nongda.ui.prose import title_of
 from nongda.ui.render import Texts
 
+SHOWN_PROBLEMS = 300
 SIZES = ("memory_total", "memory_available")  # reported in bytes
 
 
@@ -25,6 +28,15 @@ class FileState:
     total: int = 0
     message: str = ""
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row of own words that cannot be used, its number in what was added (0: it is none of that), and why."""
+
+    number: int
+    word: OwnWord
+    problem: str
 
 
 def documents(stored: Sequence[StoredDocument], texts: Texts) -> str:
@@ -53,12 +65,70 @@ def status(report: Mapping[str, Any], texts: Texts, names: Mapping[str, str]) ->
             f"<tbody>{rows}</tbody></table></div>")
 
 
+def word_key(word: OwnWord) -> str:
+    """Return what tells an own word from the others, as the button that removes it holds it."""
+    return json.dumps([word.alias, word.term, word.kind], ensure_ascii=False)
+
+
+def words_hint(texts: Texts) -> str:
+    """Return what the words tab is for."""
+    return f'<p class="hint">{texts["words_hint"]}</p><p class="hint">{texts["word_new_term"]}</p>'
+
+
+def own_words(words: Sequence[OwnWord], texts: Texts) -> str:
+    """Return the table of a station's own words, each with a button that removes it."""
+    if not words:
+        return f'<p class="hint">{texts["words_empty"]}</p>'
+    rows = "".join(
+        f"<tr>{_word_cells(word, texts)}<td><button type='button' class='unword' data-word=\"{escape(word_key(word))}\" "
+        f'aria-label="{escape(texts["word_remove_one"].format(alias=word.alias))}">{texts["word_remove"]}</button></td></tr>'
+        for word in words)
+    count = texts["words_count"].format(count=len(words))
+    return f'<p class="hint">{count}</p>{_word_table(rows, texts, texts["word_action"])}'
+
+
+def bad_rows(rows: Sequence[BadRow], texts: Texts) -> str:
+    """Return the rows that could not be used, what is wrong beside each."""
+    if not rows:
+        return ""
+    lines = "".join(f"<tr>{_word_cells(row.word, texts)}<td class='wrong'><b aria-hidden='true'>⚠</b> "
+                    f"{escape(row.problem)}</td></tr>" for row in rows[:SHOWN_PROBLEMS])
+    head = texts["words_bad"].format(count=len(rows))
+    return f'<p class="notice error" role="alert">{head}</p>{_word_table(lines, texts, texts["word_wrong"], "words bad")}'
+
+
+def word_problems(problems: Sequence[str], texts: Texts) -> str:
+    """Return the lines of the shipped tables that were left out, folded."""
+    if not problems:
+        return ""
+    lines = "".join(f"<li>{escape(problem)}</li>" for problem in problems[:SHOWN_PROBLEMS])
+    summary = texts["words_problems"].format(count=len(problems))
+    return f'<details class="problems"><summary>{summary}</summary><ul>{lines}</ul></details>'
+
+
+def options(names: Sequence[str]) -> str:
+    """Return names for a browser to offer while one is typed."""
+    return '<datalist id="terms">' + "".join(f'<option value="{escape(name)}"></option>' for name in names) + "</datalist>"
+
+
 def local_time(moment: str) -> str:
     """Return an ISO 8601 moment as the reader's clock shows it; an unreadable one as it is."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return moment
+
+
+def _word_table(rows: str, texts: Texts, last: str, kind: str = "words") -> str:
+    names = (texts["word_alias"], texts["word_term"], texts["word_kind"], last)
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    return (f'<div class="wide" tabindex="0"><table class="sheet {kind}"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>")
+
+
+def _word_cells(word: OwnWord, texts: Texts) -> str:
+    kind = texts.get(f"kind_of_{word.kind}", word.kind)
+    return f"<td>{escape(word.alias)}</td><td>{escape(word.term)}</td><td>{escape(kind)}</td>"
 
 
 def _document_row(document: StoredDocument, texts: Texts) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from nongda.ui.words_texts import WORDS_EN, WORDS_ZH
+
 Language = Literal["zh", "en"]
 STARTERS = ("starter_1", "starter_2", "starter_3", "starter_4", "starter_5")
 
@@ -106,6 +108,7 @@ ZH: dict[str, str] = {
     "yes": "是",
     "no": "否",
     "none": "无",
+    **WORDS_ZH,
 }
 
 EN: dict[str, str] = {
@@ -208,6 +211,7 @@ EN: dict[str, str] = {
     "yes": "yes",
     "no": "no",
     "none": "none",
+    **WORDS_EN,
 }
 
 TEXTS: dict[Language, dict[str, str]] = {"zh": ZH, "en": EN}
