@@ -29,6 +29,7 @@ from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
+from nongda.language.text import search_form
 from nongda.models.embed import Embedder
 from nongda.models.fetch import locate
 from nongda.models.generate import LlamaGenerator, LockedGenerator
@@ -261,6 +262,17 @@ class Engine:
         with self._loading:
             self._follow_words()
         return problems
+
+    def lexicon_problems(self) -> tuple[str, ...]:
+        """Return a sentence for each line of the word tables, shipped or own, that is not used."""
+        return self._lexicon.problems
+
+    def terms(self, part: str) -> list[str]:
+        """Return at most 20 standard names that hold this part, those that begin with it first, shorter ones first."""
+        form = search_form(part)
+        found = [(not search_form(name).startswith(form), len(name), name) for name in self._lexicon.standard_names()
+                 if form in search_form(name)]
+        return [name for _, _, name in sorted(found)[:20]]
 
     # documents
 
