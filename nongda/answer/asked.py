@@ -50,7 +50,7 @@ class Facet:
 class Asked:
     """A question taken apart; a choice question's `options` are (letter, text).
 
-    `intent` is `kind`, but for sums over the question's own numbers.
+    `intent` is `kind`, but for alternatives without letters and sums over the question's own numbers.
     """
 
     kind: QuestionKind
@@ -129,7 +129,7 @@ class Asking:
         if kind == "comparison" and pair:
             sides = pair.sides
             facets = tuple(Facet(alone, self._wanted(stem)) for alone in pair.alone)
-        return Asked(kind, facets, (), sides, self.triggers.intent(stem, kind, lexicon))
+        return Asked(kind, facets, (), sides, self.triggers.intent(stem, kind, asking, lexicon))
 
     def _parted(self, stem: str) -> list[tuple[str, str]]:
         """Return (what is told before, what asks): each clause that asks, taken apart where it asks several things."""

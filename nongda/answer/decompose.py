@@ -1,11 +1,11 @@
 """A question of several hops becomes whole questions, each to be searched by itself: by rules over its clauses.
 
 Steps of `parts_of`:
-1. A comparison is one part a side. A choice is one hop, whatever its stem asks.
-2. Otherwise every facet is a part, but for one that asks only why of the one before it.
+1. A comparison is one part a side.
+2. Otherwise every facet is a part, but for one that asks only why of the one before it, or what decides a yes or no.
 3. A cure asked of signs without a name (叶背有黄粉，打什么药) is two: what it is, and the question itself.
 4. Each part is told what was told before it: the clauses that ask nothing, and the crop, problem or product that an
-   earlier part names. A part that names another crop is told nothing; one with a problem of its own only the crop.
+   earlier part names. A part that names another crop is told nothing, one with a problem of its own only the crop.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from nongda.records import Entity
 MOST = 4  # parts; what is asked beyond is left
 _TOLD = 90  # characters of what was told before
 _NAMES = 4  # names carried over
-_CARRIED = frozenset({"crop", "disease", "pest", "pathogen", "product", "variety", "nutrient", "practice", "processing"})
+_THINGS = frozenset({"disease", "pest", "pathogen", "product", "variety", "nutrient"})
 _PROBLEMS = frozenset({"disease", "pest", "pathogen"})
+_DOING = frozenset({"practice", "processing"})  # what is done says little (打药) where a thing is named
 _END = "，。？；！、,?;! \n"
+_SENTENCE_END = ("。", "？", "?", "！", "!", "；", ";")
 _CLAUSE = re.compile(r"[^，。；！？!?;\n]+[，。；！？!?;\n]*")
 _NUMBERED = re.compile(r"^\s*(?:[-*•·]|\(?\d+[.、)）]|[①-⑩])\s*")
 _LINE_TOKENS = 48
@@ -60,18 +62,23 @@ def hops_of(asked: Asked, parts: Parts) -> int:
 def parts_of(asked: Asked, lexicon: Lexicon, triggers: Triggers, before: Asked | None = None) -> Parts:
     """Return the parts of a question of several hops; `before` is the question that a follow-up leans on."""
     told = before.facets if before else ()
-    if asked.kind == "choice":
-        return Parts()
     if asked.sides:
         found = [_closed(_background(told, lexicon, facet.text) + facet.text) for facet in asked.facets]
         return Parts(tuple(found))
-    facets = [f for place, f in enumerate(asked.facets) if not (place and triggers.asks_why(_ask(f)))]
+    facets = _different(asked, triggers)
     if len(facets) == 1:
-        return _by_cause(asked.facets[0], told, lexicon, triggers)
+        return Parts() if asked.options else _by_cause(asked.facets[0], told, lexicon, triggers)
     known = [*told, *facets]
     whole = (_whole(known, place, lexicon, triggers) for place in range(len(told), len(known)))
     found = list(dict.fromkeys(whole))
     return Parts(tuple(found[:MOST]), tuple(found[MOST:])) if len(found) > 1 else Parts()
+
+
+def _different(asked: Asked, triggers: Triggers) -> list[Facet]:
+    """Return the facets but for those that ask no other thing: why, and what decides a question of yes or no."""
+    first, *more = asked.facets
+    is_verdict = asked.kind == "yes_no"
+    return [first, *(f for f in more if not triggers.asks_why(_ask(f)) and not (is_verdict and triggers.asks_what_decides(_ask(f))))]
 
 
 def _by_cause(facet: Facet, told: Sequence[Facet], lexicon: Lexicon, triggers: Triggers) -> Parts:
@@ -90,25 +97,32 @@ def _by_cause(facet: Facet, told: Sequence[Facet], lexicon: Lexicon, triggers: T
 def _whole(facets: Sequence[Facet], place: int, lexicon: Lexicon, triggers: Triggers) -> str:
     """Return a facet as a question that stands alone, told what the ones before it tell and name."""
     facet, earlier = facets[place], facets[:place]
-    lead = _background(earlier, lexicon, facet.text)
-    speaks_of = "" if not lead or _named([facet], _CARRIED, lexicon) else next(
-        (text for f in reversed(earlier) if (text := triggers.carried(_ask(f)).strip(_END))), "")
-    return _closed(lead + (f"{speaks_of}，" if speaks_of else "") + facet.text)
+    asked_for = (triggers.carried(_ask(f)).strip(_END) for f in reversed(earlier))
+    speaks_of = "" if _named([facet], _THINGS | _DOING, lexicon) else next((text for text in asked_for if text), "")
+    text = (f"{speaks_of}，" if speaks_of else "") + facet.text
+    return _closed(_background(earlier, lexicon, text) + text)
 
 
 def _background(earlier: Sequence[Facet], lexicon: Lexicon, text: str) -> str:
     """Return what a text must be told to stand alone, ending in a comma; "" for nothing."""
     own = lexicon.entities(text)
-    names = _named(earlier, _CARRIED, lexicon)
-    crops = {e.term for e in own if e.kind == "crop"}
-    if crops and not crops & {e.term for e in names if e.kind == "crop"} and any(e.kind == "crop" for e in names):
+    crops = _named(earlier, frozenset({"crop"}), lexicon)
+    own_crops = {e.term for e in own if e.kind == "crop"}
+    if crops and own_crops and not own_crops & {e.term for e in crops}:
         return ""
-    if any(e.kind in _PROBLEMS for e in own):
-        kept, told = [e for e in names if e.kind == "crop"], ""
-    else:
-        kept, told = names, _last("".join(f"{f.told.rstrip(_END)}，" for f in earlier if f.told.strip(_END)))
-    missing = [e.surface for e in kept if e.term not in {o.term for o in own} and e.surface not in told + text]
-    return "".join(f"{surface}，" for surface in missing[:_NAMES]) + told
+    kept, told = _named(earlier, _THINGS, lexicon), "".join(f"{f.told.rstrip(_END)}，" for f in earlier if f.told.strip(_END))
+    problems = {e.term for e in own if e.kind in _PROBLEMS}
+    if problems and {e.term for e in kept if e.kind in _PROBLEMS} - problems:
+        kept, told = [], ""
+    elif not kept and earlier and not earlier[-1].text.endswith(_SENTENCE_END):
+        kept = _named(earlier[-1:], _DOING, lexicon)
+    told = _last(told)
+    missing = [e for e in (*crops, *kept) if e not in own and e.surface not in told + text][:_NAMES]
+    crop = "".join(e.surface for e in missing if e.kind == "crop")
+    things = "、".join(e.surface for e in missing if e.kind != "crop")
+    if told or not things:
+        return (f"{crop}，" if crop else "") + told + (f"{things}，" if things else "")
+    return f"{crop}{things}，"
 
 
 def _named(facets: Sequence[Facet], kinds: frozenset[str], lexicon: Lexicon) -> list[Entity]:

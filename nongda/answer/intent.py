@@ -1,9 +1,10 @@
 """What a question wants, by how it is put: rules over the trigger words and templates of triggers.toml, no model.
 
 Steps of `Triggers.intent`:
-1. Options (A. … B. …) make it a choice; a sum that its numbers allow, or words of one, arithmetic.
+1. Options (A. … B. …, X还是Y) make it a choice; a sum that its numbers allow, or words of one, arithmetic.
 2. Words of comparing make it a comparison: strong ones alone, others where two things compared were found.
-3. The first clause that asks decides: the intent of its heaviest trigger, of equal ones the first of _ORDER.
+3. The first clause that asks decides: the intent of its heaviest trigger, of equal ones the first of _ORDER. Facts beside
+   which a way of doing is asked are how_to.
 4. No clause asks: told signs (叶子黄了) want a diagnosis, anything else a fact.
 """
 
@@ -23,7 +24,7 @@ from nongda.records import Intent
 
 QuestionKind = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice"]
 _ORDER: tuple[QuestionKind, ...] = ("yes_no", "diagnosis", "how_to", "fact")
-_WEIGHTS = ("strong", "usual", "weak")
+_WEIGHTS = ("strong", "means", "usual", "weak")
 _CHINESE = str.maketrans(",?!;:", "，？！；：")
 _TOPIC = re.compile(r"呢[，。？！；]*$")
 
@@ -36,10 +37,10 @@ class Triggers:
         self._weights = {name: int(tables["weights"][name]) for name in _WEIGHTS}
         self._words = {name: {key: _compiled(words) for key, words in tables[name].items()} for name in _ORDER}
         self._comparing = {key: _compiled(tables["comparison"][key]) for key in ("strong", "usual", "not")}
-        self._sums = _compiled(tables["arithmetic"]["strong"])
+        self._sums, self._alternatives = _compiled(tables["arithmetic"]["strong"]), _compiled(tables["choice"]["words"])
         self._asks, self._idle = _compiled(tables["asks"]["words"]), _compiled(tables["idle"]["words"])
         self._cure, self._cause = _compiled(tables["cure"]["words"]), _compiled(tables["cure"]["told"])
-        self._reason = _compiled(tables["reason"]["words"])
+        self._reason, self._deciding = _compiled(tables["reason"]["words"]), _compiled(tables["deciding"]["words"])
         self._carried = re.compile(tables["decompose"]["carried"])
         self.cause, self.prompt = (str(tables["decompose"][key]).strip() for key in ("cause", "prompt"))
 
@@ -63,6 +64,10 @@ class Triggers:
     def asks_why(self, clause: str) -> bool:
         """Tell whether a clause asks nothing but the reason of what was asked before it (为什么？)."""
         return _any(self._reason, self._plain(clause))
+
+    def asks_what_decides(self, clause: str) -> bool:
+        """Tell whether a clause after a question of yes or no asks for the limit that decides it (离多远才行)."""
+        return _any(self._deciding, self._plain(clause))
 
     def asks_cure(self, clause: str) -> bool:
         """Tell whether a clause asks what to do or to spray against something."""
@@ -94,17 +99,24 @@ class Triggers:
             return "comparison"
         if not asking:
             return "diagnosis" if self.tells_signs(stem, lexicon) else "fact"
-        form = self._plain(asking[0])
+        kinds = (self._kind_of(clause, lexicon) for clause in asking)
+        first = next(kinds)
+        return "how_to" if first == "fact" and "how_to" in kinds else first
+
+    def intent(self, stem: str, kind: QuestionKind, asking: Sequence[str], lexicon: Lexicon) -> Intent:
+        """Return the intent of a question of a kind: named alternatives and sums over its own numbers come before it."""
+        if kind in ("choice", "comparison"):
+            return kind
+        if asking and _any(self._alternatives, self._plain(asking[0])):
+            return "choice"
+        is_sum = calculation_asked(stem, lexicon.units) is not None or _any(self._sums, self._plain(stem))
+        return "arithmetic" if is_sum and kind in ("fact", "how_to") else kind
+
+    def _kind_of(self, clause: str, lexicon: Lexicon) -> QuestionKind:
+        form = self._plain(clause)
         marked = templates(form, lexicon)
         weights = {name: self._heaviest(name, form, marked) for name in _ORDER}
         return max(_ORDER, key=lambda name: weights[name]) if any(weights.values()) else "fact"
-
-    def intent(self, stem: str, kind: QuestionKind, lexicon: Lexicon) -> Intent:
-        """Return the intent of a question of a kind: a sum over its own numbers comes before what else it is."""
-        if kind == "choice":
-            return kind
-        is_sum = calculation_asked(stem, lexicon.units) is not None or _any(self._sums, self._plain(stem))
-        return "arithmetic" if is_sum and kind in ("fact", "how_to") else kind
 
     def _heaviest(self, name: QuestionKind, form: str, marked: str) -> int:
         tables = self._words[name]

@@ -114,7 +114,7 @@ def _parted(query: Query, turns: _Turns, lexicon: Lexicon, asking: Asking) -> Qu
     asked = asking.of(asked_text(query, asking), lexicon)
     before = asking.of(turns.before, lexicon) if turns.before else None
     parts = parts_of(asked, lexicon, asking.triggers, before)
-    return replace(query, intent=asked.intent, hops=hops_of(asked, parts), parts=parts.parts)
+    return replace(query, intent=asked.intent, hops=hops_of(asked, parts), parts=parts.parts, left=parts.left)
 
 
 def _stand_alone(question: str, asked: Sequence[str], lexicon: Lexicon) -> _Turns:
