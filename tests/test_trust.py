@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
+import numpy as np
 import pytest
 from answer_world import make_candidate
 from conftest import ROOT
 
 from nongda.answer.cite import resolve
-from nongda.answer.evidence import split_evidence
-from nongda.answer.trust import Fitting, trusted
+from nongda.answer.evidence import ScoredEvidence, split_evidence
+from nongda.answer.place_and_stage import Fitting, fit, fit_note
+from nongda.answer.trust import trusted
 from nongda.answer.understand import understand
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
@@ -141,3 +143,74 @@ def test_every_stage_of_the_table_is_a_stage_of_the_lexicon(lexicon: Lexicon, fi
 def test_a_missing_table_is_named(tmp_path):
     with pytest.raises(SettingsError, match="places.toml"):
         Fitting.load(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def asked(lexicon: Lexicon):
+    return lambda question: understand(question, (), lexicon, AnswerSettings())
+
+
+def passage(lexicon: Lexicon, text: str, heading: tuple[str, ...] = (), title: str = "小麦赤霉病", **meta: str) -> Candidate:
+    return make_candidate(lexicon, text, heading=heading, title=title, **meta)
+
+
+def quote(candidate: Candidate) -> ScoredEvidence:
+    return ScoredEvidence(split_evidence(candidate)[0], candidate, frozenset(), np.zeros(1, np.float32), 0.0)
+
+
+@pytest.mark.parametrize(("text", "stages"), [
+    ("拔节期能打戊唑醇吗", ("拔节期",)), ("小麦拔节能打戊唑醇吗", ("拔节期",)), ("正拔节下雨了", ("拔节期",)),
+    ("抽穗的时候打什么药", ("抽穗期",)),
+    ("稻子打苞了施什么肥", ("孕穗期",)), ("出穗了还能打药吗", ("抽穗期",)), ("小麦正扬花下雨咋办", ("扬花期",)),
+    ("灌浆时要浇水吗", ("灌浆期",)),
+    ("定植时浇多少水", ("定植期",)), ("咖啡采果后施什么肥", ("采果后",)), ("秧苗三叶一心打什么", ("三叶期",)),
+    ("分蘖末期病丛率", ("分蘖期",)),
+    ("小麦什么时候拔节", ()), ("几月抽穗", ()), ("多久才抽穗", ()), ("苞谷还没出天花", ()), ("不抽穗怎么回事", ()),
+    ("拔节前打药行吗", ()),
+    ("咖啡从开花到采收要几个月", ()), ("开花少是什么原因", ()), ("播种深度多少", ()), ("移栽后几天浇水", ()), ("安全间隔期几天", ()),
+])
+def test_a_stage_is_read_from_what_the_crop_does_now_and_not_from_what_is_asked(lexicon, fitting, text: str, stages):
+    assert fitting.stages_in(text, lexicon) == stages
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("咖啡怎么施肥", 0.0), ("普洱怎么施肥", 1.0), ("云南怎么施肥", 1.0), ("巴西怎么施肥", -1.0), ("采收期怎么施肥", 1.0),
+    ("苗期怎么施肥", -1.0),
+    ("普洱苗期怎么施肥", 0.0), ("巴西苗期怎么施肥", -1.0), ("普洱采果期怎么施肥", 1.0),
+])
+def test_a_passage_fits_by_place_and_stage(lexicon, fitting, asked, question: str, expected: float):
+    found = passage(lexicon, "每株施复合肥100克。", title="咖啡施肥", region="云南省普洱市", stage="投产期")
+    assert fit(asked(question), found, lexicon, fitting) == expected
+
+
+def test_the_passage_s_own_words_go_before_its_document_and_unknown_is_neither(lexicon, fitting, asked):
+    found = passage(lexicon, "巴西的试验每株施100克。", title="咖啡施肥", region="云南省普洱市")
+    assert fit(asked("巴西怎么施肥"), found, lexicon, fitting) == 1.0
+    assert fit(asked("普洱怎么施肥"), passage(lexicon, "每株施100克。", title="施肥"), lexicon, fitting) == 0.0
+    span = passage(lexicon, "每株施100克。", title="施肥", stage="苗期至蕾期")
+    assert fit(asked("灌浆期怎么施肥"), span, lexicon, fitting) == 0.0
+
+
+def test_evidence_for_another_stage_alone_warns_and_names_both(lexicon, fitting, asked):
+    other = quote(passage(lexicon, "小麦扬花期每亩用43%戊唑醇悬浮剂20毫升。"))
+    note = fit_note(asked("小麦拔节期能打戊唑醇吗"), [other], lexicon, fitting)
+    assert note is not None and note.kind == "trust"
+    assert "您问的是拔节期，这里讲的是扬花期" in note.text
+    under = quote(passage(lexicon, "每亩用43%戊唑醇悬浮剂20毫升。", heading=("扬花期用药",)))
+    assert fit_note(asked("小麦拔节期能打戊唑醇吗"), [other, under], lexicon, fitting) is not None
+
+
+def test_one_quote_that_fits_or_says_nothing_of_it_is_enough_for_no_warning(lexicon, fitting, asked):
+    question = asked("小麦拔节期能打戊唑醇吗")
+    other = quote(passage(lexicon, "小麦扬花期每亩用43%戊唑醇悬浮剂20毫升。"))
+    dose = "每亩用43%戊唑醇悬浮剂20毫升。"
+    for text in (f"拔节期{dose}", dose, "返青期至扬花期都能用戊唑醇。", "拔节期和扬花期都能用戊唑醇。"):
+        assert fit_note(question, [other, quote(passage(lexicon, text))], lexicon, fitting) is None, text
+    assert fit_note(asked("小麦能打戊唑醇吗"), [other], lexicon, fitting) is None
+    assert fit_note(question, [], lexicon, fitting) is None
+
+
+def test_another_place_and_another_stage_are_named_together(lexicon, fitting, asked):
+    other = quote(passage(lexicon, "河南的小麦扬花期每亩用43%戊唑醇悬浮剂20毫升。"))
+    note = fit_note(asked("云南小麦拔节期能打戊唑醇吗"), [other], lexicon, fitting)
+    assert "云南" in note.text and "河南" in note.text and "拔节期" in note.text and "扬花期" in note.text
