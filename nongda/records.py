@@ -142,7 +142,8 @@ class Query:
     """A question understood: `standalone` stands without the conversation, `canonical` is what search sees.
 
     `corrected` is the question as asked but for misspellings. `parts` are whole questions, one for each thing that a
-    question of several hops asks, () for one of a single hop; `quantities` have their offsets in `standalone`.
+    question of several hops asks, () for one of a single hop; `left` are those beyond what one answer takes up.
+    `quantities` have their offsets in `standalone`.
     """
 
     original: str
@@ -156,6 +157,7 @@ class Query:
     intent: Intent = "fact"
     hops: int = 1
     parts: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

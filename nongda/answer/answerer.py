@@ -29,8 +29,9 @@ _SHOWN = 5  # passages beside the cited ones
 class Answerer:
     """Answers questions over one set of models; keeps no state between questions but what it knows of passages."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, as_written: frozenset[str] = frozenset()) -> None:
         self._parts = parts
+        self._as_written = as_written
         self._domain = parts.domain
         self._speaker = Speaker(parts)
 
@@ -42,28 +43,42 @@ class Answerer:
         clock, draft = Clock(), Draft()
         query = self.understand(question, history)
         yield clock.stage("understand")
-        found: tuple[Candidate, ...] = ()
-        if not self._ask_back(query, indexes, draft):
-            for stage in self.retrieve(query, indexes, stop):
-                found = stage.candidates or found
-                yield shown_stage(clock.record(stage))
-            looked = self.look(query, found, indexes)
-            selection = select(looked.described, self._domain.selector)
-            cause = self._cause(query, looked, selection)
-            if cause is not None:
-                query = second_hop(query, looked.links, cause)
-                for stage in self.retrieve(query, indexes, stop):
-                    found = stage.candidates or found
-                    yield shown_stage(clock.record(stage))
-                looked = self.look(query, found, indexes, cause)
-                selection = select(looked.described, self._domain.selector)
-            yield clock.stage("select")
-            for text in self._speaker.said(query, history, looked, selection, indexes, draft, clock, stop):
-                draft.text += text
-                yield Delta(text)
-        else:
+        found: list[Candidate] = []
+        if self._ask_back(query, indexes, draft):
             yield Delta(draft.text)
+        else:
+            yield from self._retrieved(query, indexes, found, clock, stop)
+            words = self._speaker.looked_up(query, indexes, draft)
+            if words is None:
+                yield from self._selected(query, history, found, indexes, draft, clock, stop)
+            else:
+                yield clock.stage("lookup")
+                for text in words:
+                    draft.text += text
+                    yield Delta(text)
         yield self._finished(query, draft, found, clock, stop)
+
+    def _retrieved(self, query: Query, indexes: Indexes, found: list[Candidate], clock: Clock, stop: threading.Event) -> Iterator[Event]:
+        """Yield the stages of retrieval and leave the candidates in `found`."""
+        for stage in self.retrieve(query, indexes, stop):
+            found[:] = stage.candidates or found
+            yield shown_stage(clock.record(stage))
+
+    def _selected(self, query: Query, history: Sequence[Turn], found: list[Candidate], indexes: Indexes, draft: Draft,
+                  clock: Clock, stop: threading.Event) -> Iterator[Event]:
+        """Yield the words of an answer from selected sentences; where its first part finds a cause, after a second hop."""
+        looked = self.look(query, found, indexes)
+        selection = select(looked.described, self._domain.selector)
+        cause = self._cause(query, looked, selection)
+        if cause is not None:
+            query = second_hop(query, looked.links, cause)
+            yield from self._retrieved(query, indexes, found, clock, stop)
+            looked = self.look(query, found, indexes, cause)
+            selection = select(looked.described, self._domain.selector)
+        yield clock.stage("select")
+        for text in self._speaker.said(query, history, looked, selection, indexes, draft, clock, stop):
+            draft.text += text
+            yield Delta(text)
 
     @property
     def selector(self) -> Selector:
@@ -73,12 +88,14 @@ class Answerer:
     def taking_as_written(self, surfaces: frozenset[str]) -> Answerer:
         """Return an answerer that gives these words no standard term; it shares all models and caches."""
         domain = replace(self._domain, lexicon=self._domain.lexicon.without(surfaces))
-        return Answerer(replace(self._parts, domain=domain))
+        return Answerer(replace(self._parts, domain=domain), surfaces)
 
     def understand(self, question: str, history: Sequence[Turn]) -> Query:
         """Build the query; without the stage decompose it has no parts. Raises UsageError as `answer` does."""
-        query = understand(question, history, self._domain.lexicon, self._parts.settings.answer)
-        return query if self._parts.settings.has("decompose") else replace(query, parts=())
+        settings, domain = self._parts.settings, self._domain
+        spelling = domain.spelling if settings.has("spelling") else None
+        query = understand(question, history, domain.lexicon, settings.answer, domain.asking, spelling, self._as_written)
+        return query if settings.has("decompose") else replace(query, parts=())
 
     def retrieve(self, query: Query, indexes: Indexes, stop: threading.Event) -> Iterator[Stage]:
         """Yield the stages of retrieval by the query's route; the last carries the candidates, best first."""

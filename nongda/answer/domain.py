@@ -17,6 +17,7 @@ from nongda.answer.specialists import Specialists
 from nongda.answer.trust import Fitting
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
+from nongda.language.spelling import Spelling
 from nongda.language.units import Units
 
 
@@ -39,6 +40,7 @@ class Domain:
     specialists: Specialists
     chain: Schema
     fact_forms: FactForms
+    spelling: Spelling
 
     @classmethod
     def load(cls, folder: Path, lexicon: Lexicon) -> Domain:
@@ -48,7 +50,7 @@ class Domain:
             Selector.load(folder / "selector.toml"), PesticideLaw.load(folder / "restricted.toml"), Fitting.load(folder),
             Prompts.load(folder / "prompts.toml"), _writing_prompt(folder / "prompts.toml"),
             RewritePrompts.load(folder / "prompts.toml"), Specialists.load(folder / "specialists"), Schema.load(folder / "chain.toml"),
-            FactForms.load(folder),
+            FactForms.load(folder), Spelling.load(folder, lexicon),
         )
 
 

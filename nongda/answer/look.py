@@ -12,6 +12,7 @@ from nongda.answer.fact_features import Facts, by_sentence
 from nongda.answer.retrieve import Indexes
 from nongda.answer.select import Described, described
 from nongda.answer.sentences import Passage, Passages
+from nongda.answer.understand import asked_text
 from nongda.index.families import is_same_crop
 from nongda.models.rerank import TokenCache
 from nongda.records import Candidate, Entity, Query
@@ -41,7 +42,7 @@ def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: P
     `cause`: the disease or pest that the links of the chain behind the first are about.
     """
     with_facts = settings.has("facts")
-    asked = domain.asking.of(query.corrected or query.original, domain.lexicon)
+    asked = domain.asking.of(asked_text(query, domain.asking), domain.lexicon)
     apart = passages.of(found)
     crops = frozenset(e.term for e in query.entities if e.kind == "crop")
     kept = [(c, p) for c, p in zip(found, apart, strict=True) if may_speak_of(crops, c, p, domain)]

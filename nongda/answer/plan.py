@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from nongda.answer.domain import Domain
 from nongda.answer.fusion import fusion_weights
+from nongda.answer.lookup import fact_hits
 from nongda.answer.retrieve import Indexes, QueryEmbedder
 from nongda.answer.rewrite import hypothetical, refined
 from nongda.answer.route import Part, Ranking, Route, parts_of
@@ -22,6 +23,8 @@ def plan(query: Query, indexes: Indexes, embedder: QueryEmbedder, domain: Domain
     parts = parts_of(query, lexicon)
     rankings: dict[str, Ranking] = {}
     weights = {**fusion_weights(query, settings), "facts": search.fact_weight, "specialists": search.specialist_weight}
+    if settings.has("facts"):
+        rankings["facts"] = lambda: fact_hits(query, indexes.facts, lexicon, domain.fact_forms)
     if settings.has("specialists") and search.specialist_weight:
         rankings["specialists"] = _by_specialist(query, indexes, domain, search.candidates)
     if generator is not None and settings.has("refine"):

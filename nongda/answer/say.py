@@ -16,7 +16,9 @@ from nongda.answer.compress import compress, score_evidence
 from nongda.answer.decide import Judge, chosen_option, verdict
 from nongda.answer.domain import Domain
 from nongda.answer.evidence import ScoredEvidence, with_heading
+from nongda.answer.fact_question import fact_question
 from nongda.answer.look import Looked
+from nongda.answer.lookup import looked_up
 from nongda.answer.notes import named_problem, notes_for, speaks_of_all, without_recipes
 from nongda.answer.options import Option, parse_options
 from nongda.answer.polarity import verdict_words
@@ -27,7 +29,7 @@ from nongda.answer.sentences import Passages
 from nongda.answer.written import Writer
 from nongda.models.generate import LockedGenerator
 from nongda.models.rerank import Reranker, TokenCache
-from nongda.records import AnswerKind, Note, Query, Turn
+from nongda.records import AnswerKind, Fact, Hit, Note, Query, Turn
 from nongda.settings import Settings
 
 _WRITTEN_FROM = 700  # characters of evidence: about 450 tokens, 4 to 5 s of reading for 1.5B parameters on two cores
@@ -72,6 +74,26 @@ class Speaker:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._domain = parts.domain
+
+    def looked_up(self, query: Query, indexes: Indexes, draft: Draft) -> Iterator[str] | None:
+        """Return the words of a list or of what holds at a value, from the fact table; None for another question."""
+        domain = self._domain
+        question = fact_question(query, domain.lexicon, domain.fact_forms) if self._parts.settings.has("lookup") else None
+        if question is None or missing_subject(query, indexes.subjects, domain.lexicon):
+            return None
+        crops = {e.term for e in query.entities if e.kind == "crop"}
+
+        def allowed(fact: Fact) -> bool:
+            own = crops or ({fact.crop} - {""})
+            return all(domain.law.applies(entry, own) is False for entry in domain.law.find(fact.subject))
+
+        found = looked_up(question, indexes.facts, lambda i: indexes.candidate(Hit(i, 1.0)), domain.lexicon, domain.fact_forms, allowed)
+        if found is None:
+            return None
+        quotes = [quote for piece in found.pieces for quote in piece.quotes]
+        draft.quotes += quotes
+        draft.notes = notes_for(query, quotes, (), indexes, domain)
+        return (piece.text for piece in found.pieces)
 
     def said(self, query: Query, history: Sequence[Turn], looked: Looked, selection: Selection, indexes: Indexes,
               draft: Draft, clock: Clock, stop: threading.Event) -> Iterator[str]:
