@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nongda.index.subjects import Mention, Subjects, named
-from nongda.language.lexicon import Lexicon, Match
+from nongda.language.lexicon import Lexicon
+from nongda.language.matching import Match
 from nongda.language.text import search_form
 from nongda.records import Query
 

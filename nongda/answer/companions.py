@@ -16,7 +16,8 @@ from typing import Literal
 from nongda.answer.cite import resolve
 from nongda.answer.evidence import headed_text, split_evidence
 from nongda.answer.law import PesticideLaw
-from nongda.language.lexicon import Lexicon, Match
+from nongda.language.lexicon import Lexicon
+from nongda.language.matching import Match
 from nongda.language.text import search_form
 from nongda.records import Candidate, Evidence, Note
 
