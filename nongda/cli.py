@@ -30,6 +30,7 @@ from nongda.errors import NongDaError, UsageError
 from nongda.evaluate_cli import compare, evaluate, learn
 from nongda.installation import add_samples, fetch_weights
 from nongda.options import data_option, settings_of, with_engine
+from nongda.words_cli import words
 
 
 @click.group(help="农答：离线农技问答。不带命令时打开页面。")
@@ -173,13 +174,14 @@ def calibrate(engine: Engine) -> None:
     """Measure the thresholds of settings.toml for the embedder in use."""
     from nongda.evaluation.calibrate import calibrate as measure  # no other command needs it
 
-    for words in measure(engine):
-        click.echo(words)
+    for sentence in measure(engine):
+        click.echo(sentence)
 
 
 cli.add_command(evaluate)
 cli.add_command(learn)
 cli.add_command(compare)
+cli.add_command(words)
 
 
 def main() -> NoReturn:

@@ -15,13 +15,13 @@ import copy
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import jieba
 
 from nongda.errors import SettingsError
 from nongda.language.lexicon_table import Tables, read_tables
+from nongda.language.matching import Match, Matcher
 from nongda.language.own_words import Known, OwnWord, checked
 from nongda.language.text import has_words, original_span, search_form
 from nongda.language.units import Units
@@ -29,19 +29,9 @@ from nongda.records import Entity, Reading
 
 logger = logging.getLogger(__name__)
 _MOST_PASSES = 6  # a replaced alias may form a longer word with its neighbour; two are enough as a rule
-_LATIN = re.compile(r"[a-z0-9]")
 _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 # Names of things: taking one for another changes the answer. That 打药 is 喷药 need not be said.
 _NAMED_KINDS = frozenset({"crop", "variety", "disease", "pest", "pathogen", "product", "nutrient", "soil", "place"})
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A lexicon word in a text: offsets, its standard terms: several of an ambiguous alias, none of a plain word."""
-
-    start: int
-    end: int
-    terms: tuple[str, ...]
 
 
 class Lexicon:
@@ -57,7 +47,7 @@ class Lexicon:
         for alias, terms in aliases.items():
             self._words.setdefault(search_form(alias), tuple(search_form(t) for t in terms))
         self._own: frozenset[str] = frozenset()
-        self._lengths = _lengths_by_first_character(self._words)
+        self._matcher = Matcher(self._words)
         self._stopwords = frozenset(search_form(w) for w in stopwords)
         jieba.setLogLevel(logging.ERROR)
         self._jieba = jieba.Tokenizer()
@@ -90,7 +80,7 @@ class Lexicon:
         own = {search_form(row.alias): (search_form(row.term),) for row in good}
         other._words = {**self._words, **own}
         other._own = frozenset(own)
-        other._lengths = _lengths_by_first_character(other._words)
+        other._matcher = Matcher(other._words)
         return other
 
     def check_own(self, rows: Sequence[OwnWord]) -> tuple[tuple[OwnWord, ...], tuple[str, ...]]:
@@ -104,11 +94,16 @@ class Lexicon:
             return self
         other = copy.copy(self)
         other._words = {**self._words, **dict.fromkeys(plain, ())}
+        other._matcher = self._matcher.with_same_forms(other._words)
         return other
 
     def standard_names(self) -> dict[str, str]:
         """Return the kind of each standard term."""
         return {name: self._kinds[form] for form, name in self._names.items()}
+
+    def names_of(self, word: str) -> tuple[str, ...]:
+        """Return the standard terms that a whole word means: itself, one, several of an ambiguous alias, or none."""
+        return tuple(self._names[term] for term in self._words.get(search_form(word), ()))
 
     def meanings(self) -> dict[str, tuple[str, ...]]:
         """Return the standard terms of each word, terms and aliases alike, by its search form."""
@@ -118,24 +113,7 @@ class Lexicon:
 
     def find(self, text: str) -> list[Match]:
         """Find terms and aliases by longest match, left to right; the text is in search form."""
-        matches: list[Match] = []
-        position = 0
-        while position < len(text):
-            match = self._match_at(text, position)
-            if match:
-                matches.append(match)
-                position = match.end
-            else:
-                position += 1
-        return matches
-
-    def _match_at(self, text: str, start: int) -> Match | None:
-        for length in self._lengths.get(text[start], ()):
-            end = start + length
-            terms = self._words.get(text[start:end])
-            if terms is not None and not _breaks_latin_word(text, start, end):
-                return Match(start, end, terms)
-        return None
+        return self._matcher.find(text)
 
     def canonical(self, text: str) -> str:
         """Return the text as search sees it: one script, one width, unit symbols, standard terms.
@@ -234,19 +212,9 @@ class Lexicon:
         return [t for t in tokens if t not in self._stopwords]
 
     def _term_tokens(self, term: str) -> list[str]:
-        inner = {self._words[w][0] if len(self._words[w]) == 1 else w for w in self._inner_words(term)}
+        inner = {self._words[w][0] if len(self._words[w]) == 1 else w for w in self._matcher.inside(term)}
         parts = (w for w in self._jieba.cut_for_search(term, HMM=False) if len(w) > 1 and has_words(w))
         return [term, *sorted((inner | set(parts)) - {term})]
-
-    def _inner_words(self, term: str) -> list[str]:
-        """Shorter lexicon words inside a term: 咖啡叶锈病 is also found by 叶锈病."""
-        return [
-            term[start : start + length]
-            for start in range(len(term))
-            for length in self._lengths.get(term[start], ())
-            if length < len(term) and start + length <= len(term) and term[start : start + length] in self._words
-            and not _breaks_latin_word(term, start, start + length)
-        ]
 
     def _cut(self, text: str) -> list[str]:
         tokens: list[str] = []
@@ -266,26 +234,11 @@ def _pairs(run: list[str]) -> list[str]:
     return run if len(run) < 2 else [a + b for a, b in zip(run, run[1:], strict=False)]
 
 
-def _breaks_latin_word(text: str, start: int, end: int) -> bool:
-    """Tell whether a match would begin or end inside a Latin word or a number (ec in ecology)."""
-    before = start > 0 and _LATIN.match(text[start]) and _LATIN.match(text[start - 1])
-    after = end < len(text) and _LATIN.match(text[end - 1]) and _LATIN.match(text[end])
-    return bool(before or after)
-
-
 def _is_same_name(surface: str, term: str) -> bool:
     """Tell whether one name is the other with a part left out, beginning alike: 小粒咖啡 is 小粒种咖啡."""
     short, long = sorted((re.sub(r"[\s·-]", "", surface), re.sub(r"[\s·-]", "", term)), key=len)
     rest = iter(long)
     return short[:1] == long[:1] and all(character in rest for character in short)
-
-
-def _lengths_by_first_character(words: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    lengths: dict[str, set[int]] = {}
-    for word in words:
-        if word:
-            lengths.setdefault(word[0], set()).add(len(word))
-    return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in lengths.items()}
 
 
 def _read(path: Path) -> str:

@@ -45,29 +45,30 @@ def checked(rows: Sequence[OwnWord], known: Known) -> tuple[tuple[OwnWord, ...],
     """
     problems: dict[int, str] = {}
     usable: dict[int, OwnWord] = {}
-    first: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         row = OwnWord(*(" ".join(cell.split()) for cell in (row.alias, row.term, row.kind)))
+        problem = _bad_cell(row) or _bad_alias(row, known)
         if not (row.alias or row.term):
             continue
-        problem = _bad_cell(row) or _bad_alias(row, first, known)
-        if len(usable) >= MOST_ROWS:
-            problem = f"已超过 {MOST_ROWS} 行，没有保存：请删去不用的词"
         if problem:
             problems[number] = f"第 {number} 行“{row.alias}”{problem}"
         else:
-            first[search_form(row.alias)] = number
             usable[number] = row
     new = {search_form(r.term): r for r in usable.values() if _is_term(r)}
     links = {search_form(r.alias): search_form(r.term) for r in usable.values() if not _is_term(r)}
-    good: list[OwnWord] = []
+    good: dict[str, tuple[int, OwnWord]] = {}
     for number, row in usable.items():
+        form = search_form(row.alias)
         found = _resolved(row, new, links, known)
+        if isinstance(found, OwnWord) and form in good:
+            found = f"与第 {good[form][0]} 行重复，没有保存：请删去一行"
+        elif isinstance(found, OwnWord) and len(good) >= MOST_ROWS:
+            found = f"已超过 {MOST_ROWS} 行，没有保存：请删去不用的词"
         if isinstance(found, OwnWord):
-            good.append(found)
+            good[form] = number, found
         else:
             problems[number] = f"第 {number} 行“{row.alias}”{found}"
-    return tuple(good), tuple(problems[number] for number in sorted(problems))
+    return tuple(row for _, row in good.values()), tuple(problems[number] for number in sorted(problems))
 
 
 def _bad_cell(row: OwnWord) -> str:
@@ -81,10 +82,8 @@ def _bad_cell(row: OwnWord) -> str:
     return ""
 
 
-def _bad_alias(row: OwnWord, first: Mapping[str, int], known: Known) -> str:
+def _bad_alias(row: OwnWord, known: Known) -> str:
     form = search_form(row.alias)
-    if form in first:
-        return f"与第 {first[form]} 行重复，没有保存：请删去一行"
     if form in known.kinds:
         return "本身已是标准名，没有保存：不用再添加" if _is_term(row) else "本身是标准名，没有保存：不能再指向别的名称"
     if _is_term(row) and row.kind not in KINDS and row.kind not in _KIND_BY_NAME:
