@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from nongda.language.units import Units
 FILE_NAME = "facts.toml"
 ValueKind = Literal["quantity", "term", "text"]
 _DECIDING = (FILE_NAME, "lexicon.tsv", "aliases.tsv", "units.toml")
-_NEVER = re.compile(r"(?!)")
+_NEVER, _ANY = re.compile(r"(?!)"), re.compile("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,9 @@ class Attribute:
 
     `kinds` are the kinds of its subject, the preferred first; a subject must stand in the same sentence or row where
     `near`. `scope`: the disease or pest may come from a heading. `says`: the words before the number are a condition.
-    `by_unit`: a number in one of its units needs no words.
+    `unless` is searched in the whole sentence; `crop_if` in the clause, before a heading's crop becomes the subject.
+    `valid` must be in a text. `by_unit`: a number in one of its units needs no words. `least` is the smallest number of a sentence,
+    `least_said` the fewest characters of its condition.
     """
 
     key: str
@@ -37,12 +40,17 @@ class Attribute:
     tail: re.Pattern[str]
     sure: re.Pattern[str]
     veto: re.Pattern[str]
+    unless: re.Pattern[str]
+    crop_if: re.Pattern[str]
+    valid: re.Pattern[str]
     units: frozenset[str]
     kinds: tuple[str, ...]
     near: bool
     scope: bool
     says: bool
     by_unit: bool
+    least: float
+    least_said: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,10 @@ class Attributes:
     by_key: Mapping[str, Attribute]
     columns: Mapping[str, re.Pattern[str]]
     rejected: Mapping[str, re.Pattern[str]]
+    phrases: Mapping[str, tuple[re.Pattern[str], ...]]
+    groups: re.Pattern[str]  # words for several crops at once
+    residues: re.Pattern[str]  # behind a crop's name: its straw
+    ignored: frozenset[str]  # terms that are attributes themselves
     units: Units
     version: str
 
@@ -67,6 +79,8 @@ class Attributes:
                 {key: _attribute(key, table) for key, table in data["attributes"].items()},
                 {name: re.compile(pattern) for name, pattern in data["columns"].items()},
                 {name: re.compile(pattern) for name, pattern in data["rejected"].items()},
+                _phrases(data["phrases"]), re.compile(data["groups"]["words"]), re.compile(data["residues"]["words"]),
+                frozenset(data["ignored"]["terms"]),
                 units, _digest(folder),
             )
         except (OSError, ValueError, KeyError, AttributeError, TypeError, re.error) as error:
@@ -80,10 +94,11 @@ class Attributes:
                 return attribute
         return next((a for a in self.by_key.values() if a.by_unit and unit in a.units), None)
 
-    def of_number(self, unit: str, lead: str, tail: str, clause: str) -> Attribute | None:
+    def of_number(self, unit: str, lead: str, tail: str, clause: str, sentence: str = "") -> Attribute | None:
         """Return the attribute of a number by its unit and the folded words before, after and all around it."""
         for attribute in self.by_key.values():
-            if unit in attribute.units and attribute.value == "quantity" and not attribute.veto.search(clause):
+            if unit in attribute.units and attribute.value == "quantity" and not (
+                    attribute.veto.search(clause) or attribute.unless.search(sentence)):
                 sure = attribute.sure.search(clause) and attribute.lead.search(lead)
                 told = attribute.lead.search(lead) or attribute.tail.search(tail) if attribute.sure is _NEVER else sure
                 if told or attribute.by_unit:
@@ -92,14 +107,24 @@ class Attributes:
 
 
 def _attribute(key: str, table: Mapping[str, Any]) -> Attribute:
-    def pattern(name: str) -> re.Pattern[str]:
-        return re.compile(table[name]) if name in table else _NEVER
+    def pattern(name: str, default: re.Pattern[str] = _NEVER) -> re.Pattern[str]:
+        return re.compile(table[name]) if name in table else default
 
     return Attribute(
         key, str(table["name"]), table["value"], pattern("header"), pattern("lead"), pattern("tail"), pattern("sure"),
-        pattern("veto"), frozenset(table.get("units", ())), tuple(table["kinds"]), bool(table.get("near")),
-        bool(table.get("scope")), bool(table.get("says")), bool(table.get("by_unit")),
+        pattern("veto"), pattern("unless"), pattern("crop_if", _ANY), pattern("valid", _ANY),
+        frozenset(table.get("units", ())), tuple(table["kinds"]), bool(table.get("near")),
+        bool(table.get("scope")), bool(table.get("says")), bool(table.get("by_unit")), float(table.get("least", -math.inf)),
+        int(table.get("least_said", 0)),
     )
+
+
+def _phrases(table: Mapping[str, Any]) -> dict[str, tuple[re.Pattern[str], ...]]:
+    """Compile the phrases; MONTHS and OPERATION stand for the two longest parts."""
+    def compiled(pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern.replace("MONTHS", f"(?:{table['months']})").replace("OPERATION", table["operation"]))
+
+    return {name: tuple(map(compiled, [found] if isinstance(found, str) else found)) for name, found in table.items()}
 
 
 def _digest(folder: Path) -> str:

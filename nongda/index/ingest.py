@@ -20,6 +20,8 @@ from nongda.documents.clean import clean
 from nongda.documents.identify import chunk_id, document_id, sha256_hex, text_fingerprint
 from nongda.documents.parse import parse_bytes, read_file
 from nongda.errors import DocumentError, StoreError
+from nongda.index.extract import FactExtractor
+from nongda.index.refresh import refresh_facts
 from nongda.index.reword import passage, search_tokens
 from nongda.index.rows import NewDocument, StoredChunk
 from nongda.index.store import Store
@@ -70,20 +72,24 @@ def check_writer(store: Store, embedder: PassageEmbedder) -> None:
 class Ingester:
     """Adds files to a store: each one atomically, a bad one never stops the rest.
 
-    `splitter` says where a text changes its subject; None means windows of fixed length.
+    `splitter` says where a text changes its subject; None means windows of fixed length. Without `facts` no facts
+    are taken from the files.
     """
 
     def __init__(self, store: Store, lexicon: Lexicon, embedder: PassageEmbedder, splitter: PassageEmbedder | None,
-                 settings: ChunkSettings) -> None:
+                 settings: ChunkSettings, facts: FactExtractor | None = None) -> None:
         self._store = store
         self._lexicon = lexicon
         self._embedder = embedder
         self._splitter = splitter
         self._settings = settings
+        self._facts = facts
 
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
         """Add files one after another, with progress; StoreError (disk full, read-only) ends the run."""
         check_writer(self._store, self._embedder)
+        if self._facts is not None and paths:
+            refresh_facts(self._store, self._facts)
         for index, path in enumerate(paths, start=1):
             if stop is not None and stop.is_set():
                 return
@@ -143,6 +149,7 @@ class Ingester:
             id=document_id(data), sha256=sha256_hex(data), text_sha256=text_sha256, source=place.path.name,
             meta=document.meta, pages=document.pages, characters=sum(len(c.text) for c in chunks),
             warnings=document.warnings, added_at=datetime.now(UTC).isoformat(), data=data, chunks=stored,
+            facts=tuple(f for c in chunks for f in self._facts.facts_of(c, document.meta)) if self._facts else (),
         ), written_by(self._embedder))
 
 

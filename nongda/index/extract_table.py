@@ -1,0 +1,295 @@
+"""Facts of a table row: a cell says what its header and its row's label name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nongda.documents.pieces import cells_of, header_above
+from nongda.index.attributes import Attribute, Attributes
+from nongda.index.bounds import bounded
+from nongda.index.extract_sentence import LASTING, Owner, SentenceReader
+from nongda.index.families import GROUPS
+from nongda.index.names import PROBLEMS, Names, distinct, of_kinds, tiers
+from nongda.index.places import Place
+from nongda.language.text import fold
+from nongda.records import Fact, Quantity
+
+_UNIT = re.compile(r"^(?P<name>.*?)\((?P<unit>[^()]*)\)\s*$")
+_TWO_UNITS = re.compile(r"或|/\d|、")
+_PARTS = re.compile(r"[；;，,、。]|或(?=\d)")
+_BRACKETS = re.compile(r"\([^()]*\)")
+_MOST_SHARING = 4  # names in one label
+_LONGEST_TEXT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """A header or a row's label that names an attribute; `words` is all of it, `unit` what it gives."""
+
+    words: str
+    name: str
+    unit: str | None
+    attribute: Attribute | None
+    scale: float = 1.0  # of its unit: 万株
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row with its header; `label` is the first cell."""
+
+    cells: list[str]
+    header: list[str]
+    place: Place
+    caption: str
+
+
+class TableReader:
+    """Reads table rows by the attributes of facts.toml."""
+
+    def __init__(self, names: Names, attributes: Attributes, sentences: SentenceReader) -> None:
+        self._names = names
+        self._attributes = attributes
+        self._sentences = sentences
+        self._heads: dict[str, _Head] = {}
+
+    def read(self, text: str, place: Place) -> list[Fact]:
+        """Return the facts of the row at a place of a table's text; none of a table without a header."""
+        header, cells = header_above(text, place.start), cells_of(text[place.start : place.end])
+        caption = text[: text.find("|")].strip()
+        rejected = self._attributes.rejected
+        if len(header) != len(cells) or len(cells) < 2 or rejected["table"].search(fold("".join(header) + caption)):
+            return []
+        if rejected["sentence"].search(fold("|".join(cells))):
+            return []
+        row = _Row(cells, header, place, caption)
+        return [fact for column in range(len(cells)) for fact in self._cell(row, column)]
+
+    def _cell(self, row: _Row, column: int) -> list[Fact]:
+        cell = row.cells[column]
+        is_empty = not cell or self._attributes.rejected["cell"].match(fold(cell))
+        if is_empty or (column and self._has_role(row.header[column], "source")):
+            return []
+        head = self._head(row.header[column])
+        transposed = False
+        if head.attribute is None and column and self._has_role(row.header[0], "label"):
+            head, transposed = self._head(row.cells[0]), True
+            head = _with_unit_of(head, self._head(row.header[0]), self._attributes)
+        if head.attribute is None:
+            return self._sentence(row, column)
+        if head.attribute.value == "quantity":
+            return self._quantities(row, column, head, head.attribute, transposed) or self._sentence(row, column)
+        return self._texts(row, column, head, head.attribute, transposed)
+
+    def _sentence(self, row: _Row, column: int) -> list[Fact]:
+        """Read a cell that holds a sentence, under the names of its row: the label is its nearest heading."""
+        if not column or self._has_role(row.header[0], "label"):
+            return []
+        crop, label = self._crop(row, column, False), row.cells[0]
+        place = replace(row.place, headings=(label, row.caption, *row.place.headings),
+                        crops=(crop.term,) if crop.term else ())
+        facts = self._sentences.read(row.cells[column], place) if crop.sure else []
+        return [replace(f, condition="；".join(p for p in (label, f.condition) if p not in ("", f.subject)))
+                for f in facts]
+
+    # the head
+
+    def _head(self, words: str) -> _Head:
+        if words not in self._heads:
+            match = _UNIT.match(fold(words))
+            name = words[: match.end("name")] if match else words
+            given = re.split("[,，]", match["unit"])[0] if match else ""
+            unit, scale = self._unit(name, given) if given else (None, 1.0)
+            self._heads[words] = _Head(words, name, unit, self._attributes.of_header(words, unit), scale)
+        return self._heads[words]
+
+    def _unit(self, name: str, given: str) -> tuple[str | None, float]:
+        if _TWO_UNITS.search(given):
+            return "?", 1.0  # 克或毫升: the cells have no certain unit
+        found = self._attributes.units.rates(f"{name}：1{given}")
+        fits = found and found[-1].end == len(name) + 2 + len(given) and found[-1].unit
+        return (found[-1].unit, found[-1].low) if fits else (None, 1.0)
+
+    def _has_role(self, header: str, role: str) -> bool:
+        return bool(self._attributes.columns[role].search(fold(header)))
+
+    # numbers
+
+    def _quantities(self, row: _Row, column: int, head: _Head, attribute: Attribute, transposed: bool) -> list[Fact]:
+        cell = row.cells[column]
+        parts = _parts(cell) if len(self._read(cell, head, attribute)) != 1 else [cell]
+        is_sequence = "、" in cell and any(re.fullmatch(r"[\d.~～—\-%]+", p) for p in parts)  # 18、46: of what each?
+        if attribute.veto.search(fold(head.words)) or (len(parts) > 1 and is_sequence):
+            return []
+        facts = []
+        for part in parts:
+            folded = fold(part)
+            found = self._read(part, head, attribute)
+            others = [q for q in self._attributes.units.quantities(_BRACKETS.sub(lambda m: " " * len(m.group()), part))
+                      if not any(f.start <= q.start < f.end for f in found)]
+            doubtful = self._attributes.rejected["clause"].search(folded) or attribute.veto.search(folded)
+            if len(found) != 1 or others or doubtful or self._is_other(folded, found[0], head, attribute):
+                continue
+            ends = bounded(folded, found[0], head.words)
+            if ends is None:
+                continue
+            said = part if len(part) <= ends.end - ends.start + 12 else ""
+            value = part[ends.start : ends.end]
+            extra = [cell] if len(parts) > 1 or not said else [part] if _without(part, value) else []
+            facts += self._facts(row, column, head, attribute, value, (ends.low, ends.high, found[0].unit), extra,
+                                 transposed)
+        return facts
+
+    def _read(self, cell: str, head: _Head, attribute: Attribute) -> list[Quantity]:
+        """Return the cell's quantities that the attribute may have, with the header's unit and 每亩; none in brackets."""
+        lead = f"{head.name}："
+        plain = _BRACKETS.sub(lambda m: " " * len(m.group()), fold(cell))
+        found = []
+        for quantity in self._attributes.units.rates(lead + plain):
+            start, end = quantity.start - len(lead), quantity.end - len(lead)
+            if start < 0:
+                continue
+            if not quantity.unit and head.unit == "℃":  # only now is a hyphen a sign
+                signed = self._attributes.units.quantities(plain[:end] + "℃")[-1]
+                quantity, start = signed, min(start, signed.start)
+            scale = 1.0 if quantity.unit else head.scale
+            unit = head.unit if not quantity.unit and head.unit is not None else quantity.unit
+            if unit in attribute.units:
+                found.append(Quantity(quantity.low * scale, quantity.high * scale, unit, start, end))
+        return found
+
+    def _is_other(self, folded: str, quantity: Quantity, head: _Head, attribute: Attribute) -> bool:
+        """Tell whether the words in a cell make its number something else: 兑水50公斤 in a column of doses."""
+        if head.unit is not None:
+            return False
+        told = self._attributes.of_number(quantity.unit, folded[: quantity.start], folded[quantity.end :], folded)
+        return told is not None and told is not attribute and not told.by_unit
+
+    # texts and terms
+
+    def _texts(self, row: _Row, column: int, head: _Head, attribute: Attribute, transposed: bool) -> list[Fact]:
+        cell = row.cells[column]
+        if attribute.value == "term":
+            problems = distinct(of_kinds(self._names.of(cell), PROBLEMS))
+            return [fact for name in problems for fact in self._facts(
+                row, column, head, attribute, cell[name.start : name.end], (None, None, ""), [], transposed, name.term)]
+        if len(cell) > _LONGEST_TEXT or not attribute.valid.search(cell) or (column == 0 and not transposed):
+            return []
+        return self._facts(row, column, head, attribute, cell, (None, None, ""), [], transposed)
+
+    # whose
+
+    def _facts(self, row: _Row, column: int, head: _Head, attribute: Attribute, value: str,
+               amount: tuple[float | None, float | None, str], extra: list[str], transposed: bool,
+               target: str = "") -> list[Fact]:
+        owners = self._owners(row, column, attribute, transposed)
+        crop = self._crop(row, column, transposed)
+        targets = [target] if target else self._targets(row, column, attribute)
+        place, facts = row.place, []
+        for owner in owners:
+            if not owner.sure or not crop.sure or (attribute.near and not owner.term):
+                continue
+            if not owner.term and crop.term and "crop" in attribute.kinds:
+                owner = crop
+            about = [owner.term] if owner.kind in PROBLEMS else targets
+            condition = self._condition(row, column, head, attribute, extra, owner, crop, transposed)
+            if owner.term or any(about):
+                facts += [Fact(place.chunk_id, owner.term, owner.kind, crop.term, problem, attribute.key, value, amount[0],
+                               amount[1], amount[2], condition, place.start, place.end) for problem in about]
+        return facts
+
+    def _owners(self, row: _Row, column: int, attribute: Attribute, transposed: bool) -> list[Owner]:
+        """Look in the label (or the column's header), in the other cells, in the header, in caption and headings."""
+        label = row.header[column] if transposed else row.cells[0] if column else ""
+        others = [c for i, c in enumerate(row.cells) if i not in (0, column)
+                  and self._has_role(row.header[i], "subject") and not self._has_role(row.header[i], "source")]
+        places = [label, *([] if transposed else [row.header[column], *others, row.header[0]])]
+        products = [c for i, c in enumerate(row.cells) if c and i != column and self._has_role(row.header[i], "product")]
+        for tier in tiers([k for k in attribute.kinds if k != "practice" or transposed]):
+            if "product" in tier and products and not transposed:
+                if not any(of_kinds(self._names.of(c), tier) for c in products):
+                    return [Owner(sure=False)]  # a product that the lexicon does not know
+            for text in places:
+                if owners := self._shared(text, tier, text is label):
+                    return owners
+        for text in () if attribute.near else (row.caption, *row.place.headings):
+            for tier in tiers([k for k in attribute.kinds if k in LASTING]):
+                if owners := self._shared(text, tier, False):
+                    return owners
+        return [Owner()]
+
+    def _shared(self, text: str, tier: frozenset[str], is_label: bool) -> list[Owner]:
+        """Return whom the terms of one cell make owners: one, or all of a label's list; none where it has no term."""
+        found = distinct(of_kinds(self._names.of(text), tier))
+        if not found or (len(found) > 1 and not is_label):
+            return []
+        if any(n.mixed for n in found) or re.search(r"[+＋]", text):
+            return [Owner(sure=False)]
+        is_list = len(found) <= _MOST_SHARING and re.search("[、和与]", text)
+        return [Owner(n.term, n.kind) for n in found] if len(found) == 1 or is_list else [Owner(sure=False)]
+
+    def _crop(self, row: _Row, column: int, transposed: bool) -> Owner:
+        stated = [c for i, c in enumerate(row.cells) if self._has_role(row.header[i], "crop")]
+        cells = [row.header[column] if transposed else row.cells[0]]
+        cells += [c for i, c in enumerate(row.cells) if i and not self._has_role(row.header[i], "source")]
+        for text in (*stated, *cells[:1], row.cells[column], *cells[1:], row.header[column], row.header[0], row.caption):
+            found = distinct(of_kinds(self._names.of(text), ("crop",)))
+            crops = [n.term for n in found] or list(self._names.crops(text))
+            if crops:
+                return Owner(crops[0], "crop", len(crops) == 1)
+            if group := self._attributes.groups.search(text):
+                return Owner(group.group() if group.group() in GROUPS else "", "crop")
+        crops = list(row.place.crops)
+        return Owner(crops[0], "crop") if len(crops) == 1 else Owner(sure=not crops)
+
+    def _targets(self, row: _Row, column: int, attribute: Attribute) -> list[str]:
+        stated = [c for i, c in enumerate(row.cells) if self._has_role(row.header[i], "target")]
+        for text in (*stated, row.cells[0], row.header[column], row.header[0], row.caption):
+            found = distinct(of_kinds(self._names.of(text), PROBLEMS))
+            if found:
+                return [n.term for n in found] if text in stated else [found[0].term] if len(found) == 1 else [""]
+        if attribute.scope:
+            for heading in row.place.headings:
+                found = distinct(of_kinds(self._names.of(heading), PROBLEMS))
+                if found:
+                    return [found[0].term] if len(found) == 1 else [""]
+        return [""]
+
+    def _condition(self, row: _Row, column: int, head: _Head, attribute: Attribute, extra: Sequence[str], owner: Owner,
+                   crop: Owner, transposed: bool) -> str:
+        """Return what limits a cell: the label, the cells of conditions, what the header says beyond the attribute."""
+        parts = [row.cells[0]] if column else []
+        if transposed:
+            parts = [row.header[column]]
+        if attribute.value == "quantity" and not transposed:
+            parts += [c for i, c in enumerate(row.cells) if i not in (0, column)
+                      and self._has_role(row.header[i], "condition") and not self._has_role(row.header[i], "source")]
+        if attribute.says or _without(head.name, _first(attribute.header, head.name)):
+            parts.append(head.name)
+        parts += [c for c in row.cells if (g := self._attributes.groups.search(c)) and g.group() not in GROUPS
+                  and not crop.term]
+        known = {owner.term, crop.term, ""}
+        return "；".join(dict.fromkeys(p.strip() for p in [*parts, *extra] if p.strip() not in known))
+
+
+def _with_unit_of(head: _Head, corner: _Head, attributes: Attributes) -> _Head:
+    """A label without a unit has that of the table's corner: 项目（℃）."""
+    if corner.unit is None or head.unit is not None:
+        return head
+    attribute = head.attribute or attributes.of_header(head.words, corner.unit)
+    fits = attribute is not None and corner.unit in attribute.units
+    return _Head(head.words, head.name, corner.unit, attribute) if fits else head
+
+
+def _parts(cell: str) -> list[str]:
+    return [part.strip() for part in _PARTS.split(cell) if part.strip()]
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(fold(text))
+    return match.group() if match else ""
+
+
+def _without(text: str, part: str) -> str:
+    return re.sub(r"[\s的:：约（）()每]", "", fold(text).replace(fold(part), "", 1))
