@@ -19,11 +19,12 @@ from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Query
 
 Matrix = NDArray[np.float64]
+Fit = Callable[[str, Candidate], float]
 FEATURES = (
     "late", "late_gap", "late_inside", "inside_gap", "cosine", "cosine_gap", "best_in_passage", "neighbour", "words_near", "words_path",
     "words_passage", "words_heading", "bm25_rank", "dense_rank", "rank", "rerank_gap", "document_share", "names_near",
     "names_path", "other_problem", "same_crop", "amounts", "has_amount", "values", "any_value", "table", "length",
-    "first", "announces", "caution", "denies", "fact", "fact_named",
+    "first", "announces", "caution", "denies", "fact", "fact_named", "fits",
 )
 RERANK = "rerank"
 _NAMED = ("disease", "pest", "product", "variety", "pathogen")
@@ -40,7 +41,8 @@ class Wanted:
     """A question, or one facet of it, as features see it; `vectors` are its token vectors (tokens, dimension).
 
     `ranking` names the reranker's scores that count: the question's own, or those of the facet's part. `attributes` are
-    keys of facts.toml that it asks for, `facts` those of the candidates' sentences.
+    keys of facts.toml that it asks for, `facts` those of the candidates' sentences. `fit` tells in [-1, 1] how far a sentence
+    is for the place and stage that is named.
     """
 
     query: Query
@@ -52,6 +54,7 @@ class Wanted:
     ranking: str = RERANK
     attributes: frozenset[str] = frozenset()
     facts: Facts = field(default_factory=dict)
+    fit: Fit = lambda text, candidate: 0.0
 
 
 def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence[Passage], lexicon: Lexicon, asking: Asking,
@@ -82,6 +85,7 @@ def describe(wanted: Wanted, candidates: Sequence[Candidate], passages: Sequence
             documents[candidate.chunk.doc_id] / len(candidates),
             *asked.features(sentence, passage, candidate), *_values(wanted, sentence, asked, asking), *_form(sentence, candidate),
             *fact_features(wanted.facts.get((candidate.chunk.id, sentence.evidence.start), ()), wanted.attributes, named),
+            wanted.fit(sentence.evidence.text, candidate),
         ])
     return np.array(rows)
 

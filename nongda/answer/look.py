@@ -9,6 +9,8 @@ from nongda.answer.asked import Asked
 from nongda.answer.chain import CAUSE, Link
 from nongda.answer.domain import Domain
 from nongda.answer.fact_features import Facts, by_sentence
+from nongda.answer.features import Fit
+from nongda.answer.place_and_stage import Circumstances
 from nongda.answer.retrieve import Indexes
 from nongda.answer.select import Described, described
 from nongda.answer.sentences import Passage, Passages
@@ -52,7 +54,8 @@ def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: P
     links = domain.chain.links_of(asked, names_problem) if settings.has("chain") else ()
     about = tuple(cause if cause and not (link and link.key == CAUSE) else None for link in links)
     found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity, facts,
-                           domain.fact_forms.attributes if with_facts else lambda text: (), about)
+                           domain.fact_forms.attributes if with_facts else lambda text: (), about,
+                           fit_of(query, domain))
     return Looked(asked, tuple(candidates), found_here, facts, links)
 
 
@@ -62,3 +65,11 @@ def may_speak_of(crops: frozenset[str], candidate: Candidate, passage: Passage, 
     if not crops or not titled or any(is_same_crop(a, b) for a in crops for b in titled):
         return True
     return any(domain.lexicon.canonical(crop) in candidate.chunk.search_text for crop in crops)
+
+
+def fit_of(query: Query, domain: Domain) -> Fit:
+    """Return what tells how far a sentence is for the place and stage that a question names; the same 0 where it names none."""
+    named = Circumstances.of(query, domain.lexicon, domain.fitting)
+    if not (named.places or named.stages):
+        return lambda text, candidate: 0.0
+    return lambda text, candidate: named.fit(text, candidate, domain.lexicon, domain.fitting)

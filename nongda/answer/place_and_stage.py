@@ -136,6 +136,26 @@ def fit(query: Query, candidate: Candidate, lexicon: Lexicon, fitting: Fitting) 
     return sum(found) / len(found) if found else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """The places and stages that a question names."""
+
+    places: tuple[str, ...]
+    stages: tuple[str, ...]
+
+    @classmethod
+    def of(cls, query: Query, lexicon: Lexicon, fitting: Fitting) -> Circumstances:
+        """Read a question."""
+        return cls(fitting.places_in(query.standalone, lexicon), fitting.stages_in(query.standalone, lexicon))
+
+    def fit(self, quote: str, candidate: Candidate, lexicon: Lexicon, fitting: Fitting) -> float:
+        """Return in [-1, 1] how far a sentence of a passage is for them; 0 where the question names none."""
+        levels, meta = levels_of(quote, candidate), candidate.document.meta
+        values = [place_fit(self.places, (*levels, meta.region), lexicon, fitting)[0]] if self.places else []
+        values += [stage_fit(self.stages, (*levels, meta.stage), lexicon, fitting)[0]] if self.stages else []
+        return sum(values) / len(values) if values else 0.0
+
+
 def place_fit(asked: Sequence[str], levels: Iterable[str], lexicon: Lexicon, fitting: Fitting) -> tuple[float, tuple[str, ...]]:
     """Return 1, 0 or -1 for the places asked and the nearest level that names any, with what it names."""
     named = next((found for text in levels if (found := fitting.places_in(text, lexicon))), ())

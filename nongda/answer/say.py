@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import numpy as np
+
 from nongda.answer.calculate import calculate, calculation_asked
 from nongda.answer.chain import rows_of, table
 from nongda.answer.cite import marked
@@ -15,12 +17,15 @@ from nongda.answer.compose import Piece, cited, compose
 from nongda.answer.compress import compress, score_evidence
 from nongda.answer.decide import Judge, chosen_option, verdict
 from nongda.answer.domain import Domain
-from nongda.answer.evidence import ScoredEvidence, with_heading
+from nongda.answer.evidence import ScoredEvidence, split_evidence, with_heading
 from nongda.answer.fact_question import fact_question
+from nongda.answer.instructions import quotable
 from nongda.answer.look import Looked
 from nongda.answer.lookup import looked_up
 from nongda.answer.notes import named_problem, notes_for, speaks_of_all, without_recipes
 from nongda.answer.options import Option, parse_options
+from nongda.answer.outline import Outline, is_open, outline_pieces, outline_words, outlined
+from nongda.answer.place_and_stage import fit_note
 from nongda.answer.polarity import verdict_words
 from nongda.answer.refuse import missing_subject, refusal_text
 from nongda.answer.retrieve import Indexes, QueryEmbedder
@@ -104,13 +109,19 @@ class Speaker:
             draft.notes = self._domain.law.notes(query.standalone, {e.term for e in query.entities if e.kind == "crop"})
             yield refusal_text(query, missing, looked.candidates, indexes.subjects)
             return
-        quotes = [one.scored for one in selection.chosen]
+        outline = self._outline(query, looked, indexes)
+        quotes = [scored for _, scored in outline.filled] if outline else [one.scored for one in selection.chosen]
         draft.notes = notes_for(query, quotes, selection.ranked, indexes, self._domain)
+        unfit = fit_note(query, quotes, self._domain.lexicon, self._domain.fitting)
+        draft.notes += [unfit] if unfit else []
         allowed = without_recipes(quotes, query, self._domain)
         selection = replace(selection, chosen=tuple(one for one in selection.chosen if one.scored in allowed))
         if not allowed:
             draft.kind = "refused"
             yield _WITHHELD
+            return
+        if outline:
+            yield from self._told(replace(outline, filled=tuple(f for f in outline.filled if f[1] in allowed)), draft)
             return
         if self._parts.settings.answer.style == "write" and self._parts.generator is not None:
             yield from self._written(query, history, allowed, draft, clock, stop)
@@ -119,6 +130,23 @@ class Speaker:
 
     def _passes(self, selection: Selection) -> bool:
         return not self._parts.settings.has("gate") or selection.gate >= self._parts.settings.answer.gate
+
+    def _outline(self, query: Query, looked: Looked, indexes: Indexes) -> Outline | None:
+        """Return the introduction by the specialist's outline, for a question that asks to be told of one thing in general."""
+        domain, settings = self._domain, self._parts.settings
+        specialist = domain.specialists.choose(query)
+        if not settings.has("specialists") or not is_open(query, looked.asked, specialist, domain.specialists):
+            return None
+        hits = indexes.lexical.search(outline_words(specialist, query, domain.lexicon), settings.search.candidates)
+        found = {c.chunk.id: c for c in (*looked.candidates, *filter(None, map(indexes.candidate, hits)))}
+        sentences = [ScoredEvidence(e, c, frozenset(), np.zeros(0, np.float32), 1.0)
+                     for c in found.values() for e in quotable(split_evidence(c), c.chunk.text)]
+        return outlined(specialist, query, sentences, indexes.facts.in_chunks(found), domain.lexicon)
+
+    def _told(self, outline: Outline, draft: Draft) -> Iterator[str]:
+        for piece in outline_pieces(outline):
+            draft.quotes += piece.quotes
+            yield piece.text
 
     def _quoted(self, query: Query, looked: Looked, selection: Selection, draft: Draft, clock: Clock,
                 stop: threading.Event) -> Iterator[str]:
@@ -183,7 +211,7 @@ class Speaker:
             return f"{option.letter}. {option.text}" if option else ""
         if looked.asked.kind == "diagnosis":
             return named_problem(query, [one.scored for one in selection.chosen], domain.lexicon)
-        if looked.asked.kind != "yes_no":
+        if looked.asked.kind != "yes_no" or fit_note(query, [one.scored for one in selection.chosen], domain.lexicon, domain.fitting):
             return ""
         asked = query.corrected or query.original
         found = verdict(asked, texts, domain.lexicon, domain.units, judge)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.evidence import ScoredEvidence
 from nongda.answer.fact_features import NO_FACTS, Facts
-from nongda.answer.features import FEATURES, RERANK, Matrix, Wanted, describe, unit
+from nongda.answer.features import FEATURES, RERANK, Fit, Matrix, Wanted, describe, unit
 from nongda.answer.sentences import Passage, Sentence
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
@@ -107,10 +107,11 @@ class Described:
 def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passages: Sequence[Passage], tokens: TokenCache,
               lexicon: Lexicon, asking: Asking, idf: Callable[[str], float], facts: Facts = NO_FACTS,
               attributes: Callable[[str], Iterable[str]] = lambda text: (),
-              about: Sequence[Entity | None] = ()) -> Described:
+              about: Sequence[Entity | None] = (), fit: Fit = lambda text, candidate: 0.0) -> Described:
     """Compute the features of all sentences; `attributes` says which keys of facts.toml a text asks for.
 
-    `about` is by facet the disease or pest that it is about though the question does not name it.
+    `about` is by facet the disease or pest that it is about though the question does not name it; `fit` tells in [-1, 1] how
+    far a sentence is for the place and stage that the question names.
     """
     whole = tokens.question(lexicon.canonical(query.standalone))
     vectors = [whole.vectors.astype(np.float32), *_facet_vectors(query, asked, whole, tokens, lexicon)]
@@ -123,7 +124,7 @@ def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passa
     by_part = len(query.parts) == len(asked.facets)
     rankings = [RERANK, *(f"{RERANK}/{n}" if by_part else RERANK for n in range(1, len(asked.facets) + 1))]
     sought = [frozenset(attributes(text)) for text in texts]
-    wanted = [Wanted(one, asked, text, own, vectors_of, kinds, ranking, keys, facts)
+    wanted = [Wanted(one, asked, text, own, vectors_of, kinds, ranking, keys, facts, fit)
               for one, text, own, vectors_of, kinds, ranking, keys
               in zip(queries, texts, words, vectors, values, rankings, sought, strict=True)]
     sentences = tuple((c, s) for c, p in zip(candidates, passages, strict=True) for s in p.sentences)
