@@ -21,9 +21,13 @@ from nongda.answer.select import select
 from nongda.answer.sentences import Passages
 from nongda.answer.understand import understand
 from nongda.errors import NongDaError, WeightsError
+from nongda.index.attributes import Attributes
+from nongda.index.extract import FactExtractor
+from nongda.index.facts import FactTable
 from nongda.index.ingest import Ingester, PassageEmbedder, check_writer, read_id_map, rebuild
 from nongda.index.lexical import LexicalIndex
 from nongda.index.reword import keep_own_words
+from nongda.index.refresh import refresh_facts
 from nongda.index.store import Store
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
@@ -183,6 +187,7 @@ class Engine:
             revision = self._store.revision()
             if self._indexes is None or self._indexes.revision != revision:
                 check_writer(self._store, models.embedder)
+                refresh_facts(self._store, self.fact_extractor())
                 search = self.settings.search
                 documents = self._store.documents()
                 keys, ids, vectors = self._store.vectors(models.embedder.dimension)
@@ -290,7 +295,17 @@ class Engine:
 
     def _ingester(self, store: Store) -> Ingester:
         models = self._load_models()
-        return Ingester(store, self._lexicon, models.embedder, models.splitter, self.settings.chunk)
+        return Ingester(store, self._lexicon, models.embedder, models.splitter, self.settings.chunk,
+                        self.fact_extractor())
+
+    def fact_extractor(self) -> FactExtractor:
+        """Return what makes facts of passages, by the attributes of the domain."""
+        return FactExtractor(self._lexicon, Attributes.load(self._root / "assets" / "domain"))
+
+    def facts(self) -> FactTable:
+        """Return the table of facts, made anew first where other rules or words made it."""
+        refresh_facts(self._store, self.fact_extractor())
+        return self._store.facts()
 
     def remove(self, doc_id: str) -> StoredDocument:
         """Remove a document; StoreError when there is none of this id."""

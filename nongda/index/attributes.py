@@ -17,7 +17,7 @@ from nongda.language.units import Units
 
 FILE_NAME = "facts.toml"
 ValueKind = Literal["quantity", "term", "text"]
-_DECIDING = (FILE_NAME, "lexicon.tsv", "aliases.tsv", "units.toml")
+_DECIDING = (FILE_NAME, "units.toml")
 _NEVER, _ANY = re.compile(r"(?!)"), re.compile("")
 
 
@@ -28,8 +28,8 @@ class Attribute:
     `kinds` are the kinds of its subject, the preferred first; a subject must stand in the same sentence or row where
     `near`. `scope`: the disease or pest may come from a heading. `says`: the words before the number are a condition.
     `unless` is searched in the whole sentence; `crop_if` in the clause, before a heading's crop becomes the subject.
-    `valid` must be in a text. `by_unit`: a number in one of its units needs no words. `least` is the smallest number of a sentence,
-    `least_said` the fewest characters of its condition.
+    `valid` must be in a text. `by_unit`: a number in one of its units needs no words. `least` is the smallest number
+    of a sentence, `least_said` the fewest characters of its condition.
     """
 
     key: str
@@ -55,7 +55,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """All of facts.toml; `version` changes with whatever decides which facts are found."""
+    """All of facts.toml; `version` changes with it and with the units."""
 
     by_key: Mapping[str, Attribute]
     columns: Mapping[str, re.Pattern[str]]
@@ -129,4 +129,4 @@ def _phrases(table: Mapping[str, Any]) -> dict[str, tuple[re.Pattern[str], ...]]
 
 def _digest(folder: Path) -> str:
     parts = (folder / name for name in _DECIDING)
-    return hashlib.sha256(b"\0".join(p.read_bytes() for p in parts if p.exists())).hexdigest()[:16]
+    return hashlib.sha256(b"\0".join(p.read_bytes() for p in parts)).hexdigest()[:16]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from nongda.documents.pieces import heading_above, piece_spans
 from nongda.index.attributes import Attributes
 from nongda.index.extract_phrase import PhraseReader
@@ -23,7 +25,9 @@ class FactExtractor:
         self._sentences = SentenceReader(self._names, attributes)
         self._phrases = PhraseReader(self._names, attributes)
         self._tables = TableReader(self._names, attributes, self._sentences)
-        self.version = f"{EXTRACTOR_VERSION}-{attributes.version}"
+        words = repr((sorted(lexicon.standard_names().items()), sorted(lexicon.meanings().items())))
+        digest = hashlib.sha256(f"{attributes.version}{words}".encode()).hexdigest()[:16]
+        self.version = f"{EXTRACTOR_VERSION}-{digest}"  # of rules, attributes, units and words
 
     def facts_of(self, chunk: Chunk, meta: DocumentMeta) -> list[Fact]:
         """Return the facts of a chunk in the order of its text, each once."""
