@@ -26,8 +26,8 @@ from nongda.index.extract import FactExtractor
 from nongda.index.facts import FactTable
 from nongda.index.ingest import Ingester, PassageEmbedder, check_writer, read_id_map, rebuild
 from nongda.index.lexical import LexicalIndex
-from nongda.index.reword import keep_own_words
 from nongda.index.refresh import refresh_facts
+from nongda.index.reword import keep_own_words
 from nongda.index.store import Store
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
@@ -184,6 +184,8 @@ class Engine:
         """Return the caches, made anew when any process has changed the documents."""
         models = self._load_models()
         with self._loading:
+            if self._indexes is None or self._indexes.revision != self._store.revision():
+                refresh_facts(self._store, self._extractor())
             revision = self._store.revision()
             if self._indexes is None or self._indexes.revision != revision:
                 check_writer(self._store, models.embedder)
