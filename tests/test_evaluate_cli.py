@@ -69,6 +69,29 @@ def test_a_limit_takes_the_first_questions_of_every_topic(world):
     assert [record["id"] for record in records] == ["q00", "q01"]
 
 
+def test_labelled_questions_are_measured_and_stand_in_the_report(world):
+    with pytest.raises(UsageError, match=r"intents\.tsv 无法读取"):
+        invoke(world, "--intents")
+    (world / "gold" / "intents.tsv").write_text("id\tintent\thops\nq00\tfact\t1\nq01\tchoice\t2\n", encoding="utf-8")
+    output = invoke(world, "--intents").output
+    assert "2 questions, labelled by hand. Intent: 0.500 [" in output and "Taken wrongly" not in output
+    lines = (world / "out" / "intents-dev.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["found_intent"] for line in lines] == ["fact", "fact"]
+    invoke(world)
+    invoke(world, "--report", str(world / "report"))
+    text = (world / "report" / "report.md").read_text(encoding="utf-8")
+    assert "## Questions understood" in text and "choice taken for fact" in text and "single hop, correct (n=1)" in text
+
+
+def test_the_share_of_bm25_is_measured_on_dev_and_on_public_sets(many_topics, monkeypatch):
+    monkeypatch.setattr(Engine, "embedder", property(lambda engine: HashEmbedder()))
+    folder = many_topics / "docs"
+    output = invoke(many_topics, "--alpha", str(folder), "--beir", str(write_set(many_topics))).output
+    text = (folder / "fusion-alpha.md").read_text(encoding="utf-8")
+    assert str(folder / "fusion-alpha.md") in output and "Dev questions: all (12)" in text and "## Public set " in text
+    assert (folder / "fusion-alpha-recall.svg").read_text(encoding="utf-8").startswith("<svg ")
+
+
 def test_fresh_starts_again(world):
     invoke(world, "--limit", "1")
     path = world / "out" / "dev-quoted" / "full.json"

@@ -1,14 +1,19 @@
 """A report says what the records hold, with figures, and its page needs no other file."""
 
+import dataclasses
 import json
 import re
+import tomllib
 
 import pytest
 
 from nongda.errors import UsageError
+from nongda.evaluation.intents import Label, Understood
 from nongda.evaluation.pages import as_html
+from nongda.evaluation.pipeline import as_toml
 from nongda.evaluation.report import Report, compare, load_runs, write_report
 from nongda.evaluation.scoring import METRICS
+from nongda.settings import Settings, override
 
 
 def record(number, f1, answerable=True, error="", refused=False):
@@ -116,7 +121,7 @@ def test_the_report_holds_the_numbers_worked_out_by_hand():
     assert latency.endswith("75.0% |")
     assert "| total | 12.000 |" in text  # the median of 2 … 22
     assert "| hybrid+rerank | 0.700 [0.700, 0.700] |" in text
-    for words in ("app.py evaluate", "c0ffee", "m.gguf: sha256 abc", '"keep": 5'):
+    for words in ("app.py evaluate", "c0ffee", "m.gguf: sha256 abc", "keep = 5"):
         assert words in text
 
 
@@ -157,3 +162,25 @@ def test_an_empty_group_of_questions_does_not_stop_the_report():
     text = Report({"full": only}, {"full": MADE}, {}, "", 1).markdown()
     assert "| citation_f1 | – [–, –] |" in text
     assert "| refusal_recall | 1.000 [1.000, 1.000] |" in text
+
+
+def test_questions_understood_and_hops_stand_in_the_report_where_they_are_labelled():
+    labels = {f"q{n:02}": Label("fact", 1 + n % 2) for n in range(20)}
+    read = [{"id": "q01", "question": "问", "intent": "fact", "found_intent": "how_to", "hops": 2, "found_hops": 2}]
+    runs = {"full": FULL, "no_facts": WORSE}
+    text = Report(runs, dict.fromkeys(runs, MADE), {}, "", 1, understood=Understood(labels, read)).markdown()
+    for words in ("## Questions understood", "Intent: 0.000 [", "## By hops", "multi hop, correct (n=10)", "## Time by hops",
+                  "## recall@5 by kind of question"):
+        assert words in text
+    assert "| `full` | 11.00 | 12.00 | 1.000 [" in text  # medians of 2, 4 … 20 and of 3, 5 … 21
+    plain = report().markdown()
+    assert "## By hops" not in plain and "## Questions understood" not in plain
+
+
+def test_the_pipeline_is_printed_as_it_was_in_force():
+    settings = dataclasses.asdict(override(Settings(), {"stages_off": ["facts"], "search": {"keep": 7}}, "test"))
+    text = as_toml(json.loads(json.dumps(settings)))
+    assert '  # "facts",' in text and '  "chain",' in text and "keep = 7" in text
+    assert override(Settings(), tomllib.loads(text), "test") == override(Settings(), {"stages_off": ["facts"], "search": {"keep": 7}}, "t")
+    made = {**MADE, "settings": settings}
+    assert "```toml\n" + text in Report({"full": FULL}, {"full": made}, {}, "", 1).markdown()

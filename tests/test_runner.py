@@ -13,7 +13,7 @@ from nongda.errors import GenerationError, UsageError, WeightsError
 from nongda.evaluation.report import compare
 from nongda.evaluation.runner import GoldScorer, describe, read_run, run
 from nongda.evaluation.variants import System, Variant, share
-from nongda.records import Answer, Note, Stage
+from nongda.records import Answer, Note, Reading, Stage
 from nongda.settings import Settings, override
 
 
@@ -162,15 +162,17 @@ def noted(event):
     if not isinstance(event, Answer):
         return event
     citation = dataclasses.replace(event.citations[0], id="aaaaaaaa#0")
-    return dataclasses.replace(event, kind="computed", notes=(Note("law", "停药90天。", (citation, citation)),))
+    return dataclasses.replace(event, kind="computed", notes=(Note("law", "停药90天。", (citation, citation)),),
+                               readings=(Reading("浇水", "灌溉"),))
 
 
 def test_a_record_says_how_it_was_answered_and_notes_do_not_count_as_said(world, tmp_path):
     first = records(world, tmp_path / "full.jsonl", Counting(world[0], noted), questions()[:1])[0]
     assert first["answer_kind"] == "computed" and first["notes"] == [["law", "停药90天。", ["aaaaaaaa#0"]]]
+    assert first["readings"] == [["浇水", "灌溉"]]
     assert "90" not in first["answer"] and first["metrics"]["wrong_number"] == [0, 1] and first["false"] == []
     failed = records(world, tmp_path / "failed.jsonl", Failing(), questions()[:1])[0]
-    assert failed["answer_kind"] == "" and failed["notes"] == []
+    assert failed["answer_kind"] == "" and failed["notes"] == failed["readings"] == []
 
 
 def test_a_record_says_what_is_missing_false_and_quoted(world, tmp_path):

@@ -47,7 +47,8 @@ def test_the_delivered_file_names_every_ablation_that_is_promised():
     variants = load_variants(ROOT / "assets" / "gold" / "ablations.toml")
     assert {"full", "simple_rag", "no_reranker", "light_reranker", "dense_only", "bm25_only", "weak_splitter",
             "sliding_window", "no_history", "no_lexicon", "no_aliases", "one_sentence", "three_sentences", "no_selector",
-            "no_facets", "no_gate", "no_generator", "written", *(f"k{n}" for n in KS)} == set(variants)
+            "no_facets", "no_gate", "no_generator", "written", "no_spelling", "fixed_fusion", "no_routing", "no_facts", "no_chain",
+            "no_facts_no_chain", "no_specialists", "hyde", "refine", *(f"k{n}" for n in KS)} == set(variants)
     assert all(variant.about for variant in variants.values())
     assert Settings().search.keep == 12  # the full system is k12
     assert all(variants[f"k{n}"].settings["search"]["keep"] == n for n in KS)
@@ -60,7 +61,8 @@ def test_every_delivered_system_can_be_built(world):
 
 
 @pytest.mark.parametrize("line", ['reranker = "best"', "colour = 1", "broken", "settings = 3", "settings = { search = 3 }", 'terms = "no"',
-                                  "sentences = -1", "sentences = true", "selector = { late = 1.0 }", 'generator = "no"'])
+                                  "sentences = -1", "sentences = true", "selector = { late = 1.0 }", 'generator = "no"',
+                                  'stages_off = "facts"', 'stages_off = ["fuse"]', 'stages_on = ["magic"]', "stages_on = [1]"])
 def test_a_bad_ablation_file_is_an_error(tmp_path, line):
     path = tmp_path / "ablations.toml"
     path.write_text(f"[one]\n{line}\n", encoding="utf-8")
@@ -71,6 +73,27 @@ def test_a_bad_ablation_file_is_an_error(tmp_path, line):
 def test_an_unknown_setting_of_an_ablation_is_named(world):
     with pytest.raises(SettingsError, match=r"ablations\.toml \[odd\].*rerun"):
         System(Variant("odd", settings={"search": {"rerun": 1}}), parts(), world / "corpus", world / "work")
+
+
+def test_stages_are_switched_and_the_others_stay(world):
+    plain = opened(world).settings
+    switched = opened(world, stages_off=["chain", "facts"], stages_on=["hyde"]).settings
+    assert set(plain.stages) - set(switched.stages) == {"chain", "facts"} and set(switched.stages) - set(plain.stages) == {"hyde"}
+    assert switched.search == plain.search
+
+
+def test_delivered_systems_without_a_stage_run_without_it(world):
+    variants = load_variants(ROOT / "assets" / "gold" / "ablations.toml")
+    off = {"no_spelling": {"spelling"}, "fixed_fusion": {"dynamic_fusion"}, "no_routing": {"decompose"}, "no_chain": {"chain"},
+           "no_facts": {"facts", "lookup"}, "no_facts_no_chain": {"facts", "lookup", "chain"}, "no_specialists": {"specialists"}}
+    for name, stages in off.items():
+        system = System(variants[name], parts(), world / "corpus", world / "work")
+        assert set(Settings().stages) - set(system.settings.stages) == stages
+        system.close()
+    for name in ("hyde", "refine"):
+        system = System(variants[name], parts(), world / "corpus", world / "work")
+        assert set(system.settings.stages) - set(Settings().stages) == {name}
+        system.close()
 
 
 def test_keep_limits_what_is_looked_at_but_not_the_ranking(world):

@@ -18,7 +18,8 @@ from nongda.console import show_adding
 from nongda.documents.parse import read_file
 from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
-from nongda.evaluation import admission, beir, dataset, sheet
+from nongda.evaluation import admission, alpha, beir, dataset, intents, sheet
+from nongda.evaluation.alpha_report import write_page
 from nongda.evaluation.calibrate import explain, gate_cut
 from nongda.evaluation.crossvalidate import learn
 from nongda.evaluation.labels import look_at
@@ -26,6 +27,7 @@ from nongda.evaluation.learn import NOTHING_LEARNED, write_selector
 from nongda.evaluation.report import FULL, MAIN, Report, compare, load_runs, write_report
 from nongda.evaluation.runner import GoldScorer, Record, describe, gold_key, read_run, run
 from nongda.evaluation.sides import Side, load_beside, sample
+from nongda.evaluation.stats import interval
 from nongda.evaluation.values import Values
 from nongda.evaluation.variants import System, Variant, load_variants, share
 from nongda.models.rerank import LateInteraction, TokenCache
@@ -50,6 +52,11 @@ class Plan:
     def splits(self) -> Sequence[str]:
         """The sides whose questions are asked."""
         return dataset.SPLITS if self.split == "all" else (self.split,)
+
+    @property
+    def understood(self) -> Path:
+        """The file of how the questions were understood."""
+        return self.out / f"intents-{self.split}.jsonl"
 
 
 def chosen_variants(names: str) -> list[Variant]:
@@ -215,6 +222,29 @@ def run_beir(engine: Engine, folder: Path, out: Path) -> None:
         click.echo(f"{data.name}  {system:14}" + "  ".join(f"{m} {value:.4f}" for m, value in means.items()))
 
 
+def measure_intents(engine: Engine, plan: Plan, seed: int) -> None:
+    """Print how well the labelled questions of the plan's split are understood, and keep a record of each."""
+    labels = intents.load_labels(GOLD / intents.FILE)
+    records = list(intents.measure(plan_questions(plan), labels, engine))
+    click.echo(intents.write_records(plan.understood, records, lambda found: interval(found, np.random.default_rng(seed))))
+
+
+def measure_alpha(engine: Engine, plan: Plan, folder: Path, sets: Sequence[Path], seed: int) -> None:
+    """Write the page on BM25's share in the fusion, from the dev questions and public sets."""
+    questions = dataset.load_questions(GOLD, ["dev"])
+    system = System(load_variants(GOLD / "ablations.toml")[FULL], share(engine, generate=False), CORPUS, plan.out)
+    try:
+        _prepare(system)
+        scorer = GoldScorer(system, CORPUS, dataset.load_families(GOLD), Values.load(engine.lexicon, UNITS))
+        ranked = list(_bar(alpha.rank_questions(questions, system.engine, scorer.evidence), len(questions), "dev"))
+    finally:
+        system.close()
+    public = {}
+    for data in map(beir.load_beir, sets):
+        public[data.name] = list(_bar(alpha.rank_set(data, engine), len(data.queries), data.name))
+    click.echo(f"说明已写入 {write_page(folder, ranked, public, engine.settings.search.rrf_k, seed)}")
+
+
 def make_report(plan: Plan, folder: Path, remarks: Path | None, seed: int) -> None:
     """Write a report of all finished runs of the plan's split; runs in the folders beside it stand side by side with them.
 
@@ -229,7 +259,8 @@ def make_report(plan: Plan, folder: Path, remarks: Path | None, seed: int) -> No
     public = {path.stem.removeprefix("beir-"): read_run(path) for path in sorted(plan.out.glob("beir-*.jsonl"))}
     _check_gold_of(plan, {**runs, **{f"并列的 {side.label}": side.records for side in beside}})
     words = read_file(remarks).decode("utf-8", errors="replace") if remarks else ""
-    for path in write_report(Report(runs, made_by, public, words, seed, beside), folder):
+    understood = intents.Understood.load(GOLD / intents.FILE, plan.understood)
+    for path in write_report(Report(runs, made_by, public, words, seed, beside, understood), folder):
         click.echo(f"报告已写入 {path}")
 
 

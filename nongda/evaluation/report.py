@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,10 @@ import numpy as np
 from nongda.errors import UsageError
 from nongda.evaluation import beir, plots
 from nongda.evaluation.causes import missed
+from nongda.evaluation.hops import added_time, by_hops, recall_by_kind
+from nongda.evaluation.intents import Understood, section
 from nongda.evaluation.pages import SIGNIFICANT, as_html, bracketed, listed, number, p_value, table
+from nongda.evaluation.pipeline import as_toml
 from nongda.evaluation.runner import Record, read_made_by, read_run
 from nongda.evaluation.scoring import ERRORS, HEADLINES, METRICS
 from nongda.evaluation.sides import Side, by_kind, how_answered, in_order, sample, side_by_side
@@ -64,7 +66,7 @@ class Report:
     """Everything a report says, section by section; figures are collected on the way."""
 
     def __init__(self, runs: Runs, made_by: Mapping[str, Mapping[str, Any]], public: Mapping[str, Sequence[Record]],
-                 remarks: str, seed: int, beside: Sequence[Side] = ()) -> None:
+                 remarks: str, seed: int, beside: Sequence[Side] = (), understood: Understood | None = None) -> None:
         if not runs.get(FULL):
             raise UsageError("报告需要 full 系统的结果：请先运行 evaluate --variants full")
         for name, made in made_by.items():
@@ -76,6 +78,7 @@ class Report:
         self._public = public
         self._remarks = remarks
         self._seed = seed
+        self._understood = understood or Understood()
         self._sides = in_order([*(Side(name, made_by[name], runs[name]) for name in runs), *beside])
         self.figures: dict[str, str] = {}
 
@@ -83,8 +86,11 @@ class Report:
         """Return the report."""
         sections = (
             self._title(), self._remarks.strip(), self._overall(), self._side_by_side(), by_kind(self._runs[FULL], self._of),
-            self._by_topic(), how_answered(self._runs[FULL]), missed(self._runs[FULL], self._looked_at), self._errors(),
-            self._ablations(), self._kept(), self._latency(), self._public_sets(), self._origin(),
+            by_hops(self._runs, self._understood.labels, self._of, self._seed), self._by_topic(), how_answered(self._runs[FULL]),
+            section(self._understood.records, self._of), missed(self._runs[FULL], self._looked_at), self._errors(), self._ablations(),
+            recall_by_kind(self._runs, self._of, self._seed), self._kept(), self._latency(),
+            added_time(self._runs, self._understood.labels, not self._made_by[FULL]["generate"], self._seed), self._public_sets(),
+            self._origin(),
         )
         return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -229,8 +235,8 @@ class Report:
                  f"- 农答 {full['version']}, Python {full['python']}, {full['machine']}; {packages}",
                  *(f"- {part}: sha256 {full[part]}" for part in ("corpus", "domain", "code")),
                  *(f"- {name}: sha256 {sha}" for name, sha in full["models"].items())]
-        settings = json.dumps(full["settings"], ensure_ascii=False, indent=1)
-        return "## What made it\n\n" + "\n".join(lines) + f"\n\n```json\n{settings}\n```"
+        pipeline = as_toml(full["settings"])
+        return "## What made it\n\n" + "\n".join(lines) + f"\n\nThe pipeline of `full`:\n\n```toml\n{pipeline}\n```"
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:

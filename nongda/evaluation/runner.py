@@ -206,7 +206,7 @@ def _ask(system: System, question: GoldQuestion) -> Record:
         "id": question.id, "asked": _asked(question), "question": question.question,
         "history": [dataclasses.asdict(turn) for turn in question.history], "standalone": "", "answer": "",
         "refused": False, "cited": [], "quotes": [], "ranking": list(ranking), "timings": {}, "warnings": [], "failed": failed,
-        "answer_kind": "", "notes": [],
+        "answer_kind": "", "notes": [], "readings": [],
     }
     if answer is not None:
         record |= {
@@ -215,6 +215,7 @@ def _ask(system: System, question: GoldQuestion) -> Record:
             "quotes": [[c.id, c.source, c.quote] for c in answer.citations], "timings": dict(answer.timings),
             "warnings": list(answer.warnings), "answer_kind": answer.kind,
             "notes": [[note.kind, note.text, list(dict.fromkeys(c.id for c in note.citations))] for note in answer.notes],
+            "readings": [[reading.surface, reading.term] for reading in answer.readings],
         }
     return record
 

@@ -26,7 +26,7 @@ from nongda.models.generate import LockedGenerator
 from nongda.models.manifest import load_manifest
 from nongda.models.rerank import LateInteraction, Reranker, TokenCache
 from nongda.records import AddEvent, Event, Turn
-from nongda.settings import Settings, override
+from nongda.settings import OPTIONAL_STAGES, Settings, override
 
 ABLATIONS = "ablations.toml"
 _ALLOWED = {
@@ -44,6 +44,8 @@ class Variant:
     name: str
     about: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    stages_off: Sequence[str] = ()
+    stages_on: Sequence[str] = ()
     terms: bool = True
     aliases: bool = True
     history: bool = True
@@ -69,6 +71,10 @@ def load_variants(path: Path) -> dict[str, Variant]:
                 raise UsageError(f"{where} {key} 的值不认识：可用的有 {allowed}")
         if type(variant.sentences) is not int or variant.sentences < 0:
             raise UsageError(f"{where} sentences 应是句数，如 3")
+        for key in ("stages_off", "stages_on"):
+            stages = getattr(variant, key)
+            if not isinstance(stages, (list, tuple)) or not OPTIONAL_STAGES.issuperset(map(str, stages)):
+                raise UsageError(f"{where} {key} 应是一列能开关的步骤，可用的有 {'、'.join(sorted(OPTIONAL_STAGES))}")
         for key, example in (("settings", "search = { keep = 1 }"), ("selector", "sentence = { late = 1.0 }")):
             value = getattr(variant, key)
             if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
@@ -145,7 +151,8 @@ class System:
 
     def __init__(self, variant: Variant, parts: Parts, corpus: Path, work: Path) -> None:
         self.variant = variant
-        self.settings = override(parts.base, variant.settings, f"{ABLATIONS} [{variant.name}]")
+        changes = {**variant.settings, "stages_off": variant.stages_off, "stages_on": variant.stages_on}
+        self.settings = override(parts.base, changes, f"{ABLATIONS} [{variant.name}]")
         self._parts = parts
         self._corpus = corpus
         domain = parts.root / "assets" / "domain"
