@@ -60,6 +60,8 @@ def only(reader: RangeReader, text: str) -> Constraint:
     ("化验pH过了8.5", "ph", 8.5, INFINITE, True, False, ""),
     ("pH在4.5到5.5之间", "ph", 4.5, 5.5, False, False, ""),
     ("pH高于5而低于5.5", "ph", 5, 5.5, True, True, ""),
+    ("离收割还有10天", "safety_interval", -INFINITE, 10, False, False, "天"),
+    ("距采收只有一周", "safety_interval", -INFINITE, 1, False, False, "星期"),
     ("海拔一千八百米", "altitude", 1800, 1800, False, False, "m"),
     ("海拔不低于1.2公里", "altitude", 1.2, INFINITE, False, False, "km"),
     ("亩用量低于20克", "dose", -INFINITE, 20, False, True, "g/亩"),
@@ -124,7 +126,7 @@ random_constraints = st.builds(
 
 
 @settings(max_examples=150, deadline=None)
-@given(random_facts, random_constraints, st.sampled_from(["within", "contains"]))
+@given(random_facts, random_constraints, st.sampled_from(["value", "within", "contains"]))
 def test_the_query_finds_what_comparing_every_fact_finds(reader_once, facts, constraint, fits):
     by_hand = [f for f in facts if fit_of(f, constraint, fits, reader_once) == "full"]
     assert satisfying(table_of(facts), constraint, fits, reader_once) == by_hand
@@ -192,6 +194,33 @@ def test_two_conditions_must_both_hold(reader):
     assert (names(found.full), names(found.none)) == (["甲"], ["乙"])
 
 
+def test_a_dose_against_another_disease_is_none_against_the_asked_one(reader):
+    facts = [fact("烯唑醇", "dose", 60, unit="g/亩", crop="小麦", target="条锈病"),
+             fact("烯唑醇", "dose", 50, unit="g/亩", crop="小麦", target="纹枯病")]
+    found = search(Search("product", (only(reader, "每亩用量不超过50克"),), ("条锈病",)), table_of(facts), reader)
+    assert (names(found.full), names(found.none)) == ([], ["烯唑醇"])
+    assert [f.low for f in found.none[0].values[0]] == [60]
+
+
+def test_amounts_in_a_unit_that_does_not_compare_are_told_apart(reader):
+    facts = [fact("甲", "dose", 10, unit="mL/亩"), fact("乙", "dose", 10, unit="g/亩")]
+    found = search(Search("product", (only(reader, "每亩用量不超过50克"),)), table_of(facts), reader)
+    assert (names(found.full), names(found.other), found.unknown) == (["乙"], ["甲"], ())
+
+
+def test_a_stated_limit_counts_as_its_number(reader):
+    facts = [fact("甲", "times", -INFINITE, 3, "次"), fact("乙", "times", -INFINITE, 1, "次"), fact("丙", "times", 1, 2, "次")]
+    found = search(Search("product", (only(reader, "每季最多用1次"),)), table_of(facts), reader)
+    assert (names(found.full), names(found.part), names(found.none)) == (["乙"], ["丙"], ["甲"])
+
+
+def test_a_row_without_a_crop_that_says_the_same_is_left_out(reader):
+    facts = [fact("三环唑", "safety_interval", 21, 35), fact("三环唑", "safety_interval", 21, 35, crop=""),
+             fact("乙", "safety_interval", 25, crop="")]
+    found = search(Search("product", (only(reader, "安全间隔期超过20天"),)), table_of(facts), reader)
+    assert [(r.subject, r.crop) for r in found.full] == [("乙", ""), ("三环唑", "水稻")]
+
+
 def test_forms_of_a_product_are_kept_apart(reader):
     facts = [fact("啶虫脒", "safety_interval", 2, crop="黄瓜", start=1), fact("啶虫脒", "safety_interval", 1, crop="黄瓜", start=2)]
     asked = Search("product", (only(reader, "安全间隔期不超过1天"),), (), ("黄瓜",))
@@ -228,6 +257,8 @@ def test_conditions_in_words_are_compared_with_the_value(reader):
              fact("", "ph", -INFINITE, 5.5, "", "", value="低于5.5", kind="", start=3),
              fact("", "ph", 6.5, 7.5, "", "", kind="", start=4)]
     found = conditions(only(reader, "pH 5.2"), table_of(facts), reader)
-    assert [(c.fact.start, c.fit, c.stated) for c in found] == [(1, "full", True), (3, "full", False), (4, "none", False)]
+    assert [(c.fact.start, c.fit, c.stated) for c in found] == [(3, "full", False), (1, "full", True), (4, "none", False)]
     found = conditions(only(reader, "pH低于5.5"), table_of(facts), reader)
-    assert [(c.fact.start, c.fit) for c in found] == [(3, "full"), (1, "part"), (4, "none")]
+    assert [(c.fact.start, c.fit) for c in found] == [(3, "full"), (1, "full"), (4, "none")]  # 4.5 to 5.5 is a case of it
+    found = conditions(only(reader, "pH 5.5"), table_of(facts), reader)
+    assert [(c.fact.start, c.fit) for c in found] == [(1, "full"), (3, "none"), (4, "none")]  # 低于5.5 is not 5.5

@@ -19,13 +19,16 @@ from typing import Any, Literal
 from nongda.answer.options import parse_options
 from nongda.errors import SettingsError
 from nongda.index.fact_ranges import FILE_NAME, Constraint, RangeReader
+from nongda.index.subjects import named
 from nongda.language.lexicon import Lexicon
+from nongda.language.text import fold
 from nongda.records import Entity, Quantity, Query
 
 Form = Literal["list", "value", "direct"]
 _SENTENCE = re.compile(r"[^。？！；;?!\n]+[。？！；;?!\n]*")
 _CONTENT = re.compile(r"(?:%|克/升|g/l|亿|单位|国际单位)", re.IGNORECASE)  # what a product holds is no condition
 _PROBLEMS = ("disease", "pest")
+_NO_VALUE = (*_PROBLEMS, "symptom", "variety", "weather", "processing", "part", "stage", "tool", "pathogen")
 _SUBJECTS = ("product", "variety", "nutrient", "pathogen")
 
 
@@ -43,7 +46,8 @@ class FactQuestion:
     """A question for the table of facts; names are standard terms.
 
     `attributes` are the keys that are asked, `constraints` the conditions, `within` says that a range in the documents
-    must lie inside the asked one whatever the attribute (适宜海拔在1500米以下的品种).
+    must lie inside the asked one whatever the attribute (适宜海拔在1500米以下的品种), `fitness` that a value question
+    wants to know whether the crop will grow.
     """
 
     form: Form
@@ -55,6 +59,7 @@ class FactQuestion:
     subjects: tuple[str, ...]
     text: str
     within: bool = False
+    fitness: bool = False
 
 
 class FactForms:
@@ -66,8 +71,13 @@ class FactForms:
         self._lists = [(wanted, [re.compile(p.replace("{0}", "|".join(words))) for p in data["list"]["patterns"]])
                        for wanted, words in self._wanted]
         self._refuses = _any(data["list"]["refuses"])
+        self._groups = _any(data["list"]["groups"])
         self._within = _any(data["list"]["within"])
         self._values = _any(data["value"]["patterns"])
+        self._value_refuses = _any(data["value"]["refuses"])
+        self.fitness = _any(data["value"]["fitness"])
+        self.suits = _any(data["value"]["suits"])
+        self.acts = _any(data["value"]["acts"])
         self._asks = _any(data["asks"]["words"])
         self.product = _product_form(data["forms"]["words"])
 
@@ -82,7 +92,12 @@ class FactForms:
             raise SettingsError(f"条件问法表 {path} 无法读取（{error}）：请恢复该文件") from error
 
     def wanted(self, text: str) -> tuple[Wanted, str] | None:
-        """Return what a text asks a list of, the most special name first, and the words that ask it."""
+        """Return what a text asks a list of, the most special name first, and the words that ask it.
+
+        None for a list on a whole group of crops, of which the documents name only some.
+        """
+        if self._groups.search(text):
+            return None
         for wanted, patterns in self._lists:
             for pattern in patterns:
                 if match := pattern.search(text):
@@ -99,6 +114,8 @@ class FactForms:
 
     def asks_what_to_do(self, text: str) -> bool:
         """Tell whether a text asks something and each of its sentences that asks wants to know what a value means."""
+        if self._value_refuses.search(text):
+            return False
         asking = [s for s in _SENTENCE.findall(text) if self._asks.search(s) or "？" in s or "?" in s]
         return bool(asking) and all(self._values.search(s) for s in asking)
 
@@ -111,7 +128,7 @@ def _product_form(forms: Sequence[str]) -> re.Pattern[str]:
     """Return the pattern of a product with its strength, and its form where it is written: 25%噻嗪酮可湿性粉剂."""
     strength = r"\d[\d.]*\s*(?:%|％|克/升|g/L|亿[^，。；|、]{0,10}/(?:克|毫升))"
     name = r"[^，。；|（()）\d\s]"
-    return re.compile(rf"{strength}{name}{{2,16}}?(?:{'|'.join(forms)})|{strength}{name}{{2,12}}")
+    return re.compile(rf"{strength}{name}{{2,16}}?(?P<form>{'|'.join(forms)})|{strength}{name}{{2,12}}")
 
 
 def fact_question(query: Query, lexicon: Lexicon, forms: FactForms) -> FactQuestion | None:
@@ -120,14 +137,16 @@ def fact_question(query: Query, lexicon: Lexicon, forms: FactForms) -> FactQuest
     if parse_options(text)[1]:
         return None
     constraints = tuple(forms.reader.read(text))
+    field_crops = [e for e in named(text, lexicon) if e.kind == "crop" and e not in query.entities]  # 稻田, 茶园
+    entities = (*query.entities, *field_crops)
     return (
-        _list(text, query.entities, constraints, lexicon, forms)
-        or _value(text, query.entities, constraints, forms)
-        or _direct(text, query.entities, forms)
+        _list(text, entities, constraints, forms)
+        or _value(text, entities, constraints, forms)
+        or _direct(text, entities, forms)
     )
 
 
-def _list(text: str, entities: Sequence[Entity], constraints: tuple[Constraint, ...], lexicon: Lexicon,
+def _list(text: str, entities: Sequence[Entity], constraints: tuple[Constraint, ...],
           forms: FactForms) -> FactQuestion | None:
     found = forms.wanted(text)
     if found is None or not constraints or _unread(text, constraints, forms.reader):
@@ -137,10 +156,9 @@ def _list(text: str, entities: Sequence[Entity], constraints: tuple[Constraint, 
     for constraint in constraints:
         rest = rest.replace(constraint.words, "", 1)
     targets = _terms(entities, _PROBLEMS)
-    named = [e for e in entities if e.kind in (*_SUBJECTS, "symptom") and e.kind != wanted.kind]
     if forms.refuses(rest) or _is_ambiguous(entities) or any(e.kind == wanted.kind for e in entities if wanted.kind != "crop"):
         return None
-    if any(e.kind in ("symptom", "pathogen") for e in named):
+    if any(e.kind in ("symptom", "pathogen") for e in entities):
         return None
     crops = () if wanted.kind == "crop" else _terms(entities, ("crop",))
     return FactQuestion("list", wanted, tuple(dict.fromkeys(c.attribute for c in constraints)), constraints, crops,
@@ -153,10 +171,14 @@ def _value(text: str, entities: Sequence[Entity], constraints: tuple[Constraint,
         return None
     if not forms.reader.attributes[constraints[0].attribute].condition or _unread(text, constraints, forms.reader):
         return None
-    if _is_ambiguous(entities) or any(e.kind in ("symptom", "variety", *_PROBLEMS) for e in entities):
+    others = [e for e in entities if e.surface not in fold(constraints[0].words)]  # 海拔 is a word of the weather too
+    if _is_ambiguous(entities) or any(e.kind in _NO_VALUE for e in others):
         return None
-    subjects = _terms(entities, ("nutrient", "product", "soil"))
-    return FactQuestion("value", None, (), constraints, _terms(entities, ("crop",)), (), subjects, text)
+    subjects, crops = _terms(entities, ("nutrient", "product", "soil")), _terms(entities, ("crop",))
+    fitness = bool(forms.fitness.search(text))
+    if len(crops) > 1 or (fitness and not crops):
+        return None
+    return FactQuestion("value", None, (), constraints, crops, (), subjects, text, fitness=fitness)
 
 
 def _direct(text: str, entities: Sequence[Entity], forms: FactForms) -> FactQuestion | None:
@@ -179,7 +201,7 @@ def _is_content(text: str, quantity: Quantity) -> bool:
 
 
 def _is_ambiguous(entities: Sequence[Entity]) -> bool:
-    surfaces = [e.surface for e in entities]
+    surfaces = [(e.surface, e.kind) for e in entities]
     return len(surfaces) != len(set(surfaces))
 
 

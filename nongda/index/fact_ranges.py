@@ -24,7 +24,7 @@ from nongda.language.text import fold
 from nongda.language.units import Units, exact
 from nongda.records import Fact, Quantity
 
-Fits = Literal["within", "contains"]
+Fits = Literal["value", "within", "contains"]
 FILE_NAME = "fact_questions.toml"
 _BREAK = re.compile(r"[，。；！？、\n|,;!?](?!\d)")
 _MOST_BEFORE, _MOST_AFTER = 10, 3  # characters between an attribute's word and its number
@@ -66,6 +66,19 @@ class Range:
         """Return how far the nearest ends are apart, 0 where they meet."""
         return max(0.0, self.low - other.high, other.low - self.high)
 
+    def off(self, other: Range) -> float:
+        """Return how far the finite ends of this range are from the nearest finite end of the other, at most."""
+        ends = [end for end in (other.low, other.high) if math.isfinite(end)]
+        own = [end for end in (self.low, self.high) if math.isfinite(end)]
+        return max((min(abs(end - asked) for asked in ends) for end in own), default=0.0) if ends else 0.0
+
+    def limit(self) -> Range:
+        """Return a one-sided range as the number it ends at: at most 3 times is 3 times, where values are compared."""
+        if math.isinf(self.low) == math.isinf(self.high):
+            return self
+        end = self.low if math.isinf(self.high) else self.high
+        return Range(end, end)
+
     def times(self, factor: Fraction) -> Range:
         """Return the range in another unit, computed exactly."""
         low, high = (end if math.isinf(end) else float(exact(end) * factor) for end in (self.low, self.high))
@@ -96,6 +109,8 @@ class Attribute:
     bare: Mapping[str, str]  # what stands behind a number without a unit -> its unit
     fits: Fits
     condition: bool
+    remaining: re.Pattern[str] | None  # a word that makes the number the time that is left
+    near: float  # how far a bound may be from an asked value and still speak of it
 
 
 class RangeReader:
@@ -169,6 +184,8 @@ class RangeReader:
             return None
         attribute, match, unit = found
         bounds, first, last = self.bounds(folded, quantity.start, quantity.end, quantity.low, quantity.high)
+        if attribute.remaining and attribute.remaining.search(match.group()) and math.isfinite(bounds.low):
+            bounds = Range(high=bounds.low)
         start, end = min(offset + match.start(), first), max(offset + match.end(), last)
         return Constraint(attribute.key, bounds, unit, text[start:end], start, end)
 
@@ -240,7 +257,8 @@ def _sided(sign: str, low: float, high: float) -> Range:
 
 def _attribute(key: str, row: Mapping[str, Any]) -> Attribute:
     return Attribute(key, str(row["name"]), _any(row["words"]), _any(row["asks"]), frozenset(map(str, row["units"])),
-                     {str(k): str(v) for k, v in row.get("bare", {}).items()}, row["fits"], bool(row.get("condition")))
+                     {str(k): str(v) for k, v in row.get("bare", {}).items()}, row["fits"], bool(row.get("condition")),
+                     re.compile(row["remaining"]) if "remaining" in row else None, float(row.get("near", math.inf)))
 
 
 def _any(patterns: Sequence[str]) -> re.Pattern[str]:

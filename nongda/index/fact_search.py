@@ -12,7 +12,7 @@ Steps of `search`:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +21,12 @@ from nongda.index.facts import FactTable
 from nongda.index.families import groups_of, is_same_crop, is_same_problem
 from nongda.records import Fact
 
-Fit = Literal["full", "part", "none"]
+Fit = Literal["full", "part", "none", "other"]  # other: not in a unit that compares
+_SQL: Mapping[Fits, str] = {
+    "within": "low >= ? AND high <= ?",
+    "contains": "low <= ? AND high >= ?",
+    "value": "CASE WHEN low > -9e999 THEN low ELSE high END >= ? AND CASE WHEN high < 9e999 THEN high ELSE low END <= ?",
+}
 LabelOf = Callable[[Fact], str]
 
 
@@ -43,12 +48,21 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Rows that fit, rows that fit in part, those that do not (nearest first), and those of which it is not said."""
+    """Rows that fit, rows that fit in part, those that do not (nearest first).
+
+    `other` are told in a unit that does not compare (millilitres for grams), of `unknown` a condition is not told.
+    """
 
     full: tuple[Row, ...] = ()
     part: tuple[Row, ...] = ()
     none: tuple[Row, ...] = ()
+    other: tuple[Row, ...] = ()
     unknown: tuple[Row, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing near was found."""
+        return not (self.full or self.part or self.none or self.other or self.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,8 @@ def fit_of(fact: Fact, constraint: Constraint, fits: Fits, reader: RangeReader) 
     if own is None or factor is None or fact.attribute != constraint.attribute:
         return None
     asked = constraint.range.times(factor)
-    if own.within(asked) if fits == "within" else asked.within(own):
+    own = own.limit() if fits == "value" else own
+    if asked.within(own) if fits == "contains" else own.within(asked):
         return "full"
     return "part" if own.overlaps(asked) else "none"
 
@@ -82,7 +97,7 @@ def satisfying(table: FactTable, constraint: Constraint, fits: Fits, reader: Ran
         if factor is None:
             continue
         asked = constraint.range.times(factor)
-        conditions.append(f"(unit = ? AND low {'>=' if fits == 'within' else '<='} ? AND high {'<=' if fits == 'within' else '>='} ?)")
+        conditions.append(f"(unit = ? AND {_SQL[fits]})")
         parameters += [unit, asked.low, asked.high]
     if not conditions:
         return []
@@ -96,14 +111,24 @@ def search(asked: Search, table: FactTable, reader: RangeReader, label_of: Label
     per_constraint = [_facts(asked, c, table, allowed) for c in asked.constraints]
     proofs = [[f for f in table.of(target=t) if _subject(f, asked.kind) and allowed(f)] for t in asked.targets]
     good = [frozenset(satisfying(table, c, _fits(asked, c, reader), reader)) for c in asked.constraints]
-    rows: dict[str, list[Row]] = {"full": [], "part": [], "none": []}
+    rows: dict[str, list[Row]] = {"full": [], "part": [], "none": [], "other": []}
     for subject, label, crop in _keys(per_constraint, asked.kind, label_of):
         row = _row(asked, (subject, label, crop), per_constraint, good, proofs, reader, label_of)
         if row is not None:
             rows[row.fit].append(row)
     known = {(r.subject, r.crop) for found in rows.values() for r in found}
-    full, part, none = (tuple(sorted(rows[fit], key=_order)) for fit in ("full", "part", "none"))
-    return Found(full, part, none, _unknown(asked, proofs, per_constraint, known))
+    full, part, none, other = (tuple(sorted(_once(rows[fit]), key=_order)) for fit in ("full", "part", "none", "other"))
+    return Found(full, part, none, other, _unknown(asked, proofs, per_constraint, known))
+
+
+def _once(rows: Sequence[Row]) -> list[Row]:
+    """Leave out a row without a crop that says what one of the same subject with a crop says."""
+    said = {(row.subject, *(_values(facts) for facts in row.values)) for row in rows if row.crop}
+    return [row for row in rows if row.crop or (row.subject, *(_values(facts) for facts in row.values)) not in said]
+
+
+def _values(facts: Sequence[Fact]) -> frozenset[tuple[float | None, float | None, str]]:
+    return frozenset((f.low, f.high, f.unit) for f in facts)
 
 
 def _fits(asked: Search, constraint: Constraint, reader: RangeReader) -> Fits:
@@ -143,9 +168,9 @@ def _row(asked: Search, key: tuple[str, str, str], per_constraint: Sequence[Sequ
          label_of: LabelOf) -> Row | None:
     """Return the row of one group; None where a condition or a target has no fact."""
     subject, label, crop = key
-    values = [tuple(f for f in facts if _subject(f, asked.kind) == subject and f.crop == crop and label_of(f) in (label, ""))
-              for facts in per_constraint]
-    named = [tuple(f for f in facts if _subject(f, asked.kind) == subject and _proves(f, crop)) for facts in proofs]
+    values = [tuple(f for f in facts if _subject(f, asked.kind) == subject and f.crop == crop and label_of(f) in (label, "")
+                    and _against(f, asked)) for facts in per_constraint]
+    named = _named(asked, subject, crop, proofs)
     if not all(values) or not all(named):
         return None
     fits: list[Fit] = []
@@ -154,11 +179,16 @@ def _row(asked: Search, key: tuple[str, str, str], per_constraint: Sequence[Sequ
         each = [fit_of(f, constraint, _fits(asked, constraint, reader), reader) for f in facts]
         comparable = [(f, fit) for f, fit in zip(facts, each, strict=True) if fit is not None]
         if not comparable:
-            return None
+            return Row(subject, label, crop, "other", tuple(values), tuple(named), math.inf)
         fits.append(_joined([("full" if f in satisfied else fit) for f, fit in comparable]))
-        distances.append(min(_distance(f, constraint, reader) for f, _ in comparable))
+        distances.append(min(_distance(f, constraint, _fits(asked, constraint, reader), reader) for f, _ in comparable))
     worst: Fit = "none" if "none" in fits else "part" if "part" in fits else "full"
     return Row(subject, label, crop, worst, tuple(values), tuple(named), max(distances))
+
+
+def _against(fact: Fact, asked: Search) -> bool:
+    """Tell whether a value may be meant for the asked targets: the dose against one disease is none against another."""
+    return not asked.targets or not fact.target or any(is_same_problem(fact.target, t) for t in asked.targets)
 
 
 def _joined(fits: Iterable[Fit]) -> Fit:
@@ -167,14 +197,25 @@ def _joined(fits: Iterable[Fit]) -> Fit:
     return found.pop() if len(found) == 1 else "part"
 
 
+def _named(asked: Search, subject: str, crop: str, proofs: Sequence[Sequence[Fact]]) -> list[tuple[Fact, ...]]:
+    """Return for each target the facts that prove it, the asked name itself and the same crop first."""
+    return [
+        tuple(sorted((f for f in facts if _subject(f, asked.kind) == subject and _proves(f, crop)),
+                     key=lambda f, t=target: (f.target != t, f.crop != crop, f.chunk_id, f.start)))  # type: ignore[misc]
+        for target, facts in zip(asked.targets, proofs, strict=True)
+    ]
+
+
 def _proves(fact: Fact, crop: str) -> bool:
     """A target's fact without a crop proves it for any; a value without a crop belongs to no crop's target."""
     return not fact.crop or (bool(crop) and is_same_crop(fact.crop, crop))
 
 
-def _distance(fact: Fact, constraint: Constraint, reader: RangeReader) -> float:
+def _distance(fact: Fact, constraint: Constraint, fits: Fits, reader: RangeReader) -> float:
     own, factor = reader.range_of(fact), reader.factor(fact.unit, constraint.unit)
-    return own.times(factor).distance(constraint.range) if own and factor else math.inf
+    if own is None or factor is None:
+        return math.inf
+    return (own.limit() if fits == "value" else own).times(factor).distance(constraint.range)
 
 
 def _unknown(asked: Search, proofs: Sequence[Sequence[Fact]], per_constraint: Sequence[Sequence[Fact]],
@@ -185,8 +226,9 @@ def _unknown(asked: Search, proofs: Sequence[Sequence[Fact]], per_constraint: Se
     for subject, crop in sorted(keys):
         if any(subject == s and (crop == c or not crop or is_same_crop(c, crop)) for s, c in known):
             continue
-        named = [tuple(f for f in facts if _subject(f, asked.kind) == subject and _proves(f, crop)) for facts in proofs]
-        values = tuple(tuple(f for f in facts if _subject(f, asked.kind) == subject and f.crop == crop) for facts in per_constraint)
+        named = _named(asked, subject, crop, proofs)
+        values = tuple(tuple(f for f in facts if _subject(f, asked.kind) == subject and f.crop == crop and _against(f, asked))
+                       for facts in per_constraint)
         if all(named):
             rows.append(Row(subject, "", crop, "none", values, tuple(named), math.inf))
     return tuple(rows)
@@ -231,9 +273,9 @@ def conditions(constraint: Constraint, table: FactTable, reader: RangeReader,
         for part in reader.read(text) if words.search(text) else ():
             if part.attribute == constraint.attribute:
                 found += _condition(fact, part.range, part.unit, constraint, reader, stated=True)
-    places = {"full": 0, "part": 1, "none": 2}
-    return sorted(found, key=lambda c: (places[c.fit], c.range.distance(constraint.range), not c.stated,
-                                        c.range.high - c.range.low, c.fact.chunk_id, c.fact.start))
+    places: dict[Fit, int] = {"full": 0, "part": 1, "none": 2, "other": 3}
+    return sorted(found, key=lambda c: (places[c.fit], c.range.distance(constraint.range), c.range.off(constraint.range),
+                                        not c.stated, c.fact.chunk_id, c.fact.start))
 
 
 def _condition(fact: Fact, own: Range, unit: str, constraint: Constraint, reader: RangeReader, stated: bool) -> list[Condition]:
@@ -241,5 +283,6 @@ def _condition(fact: Fact, own: Range, unit: str, constraint: Constraint, reader
     if factor is None:
         return []
     here, asked = own.times(factor), constraint.range
-    fit: Fit = "full" if asked.within(here) or here.within(asked) else "part" if here.overlaps(asked) else "none"
+    lies_inside = here.within(Range(asked.low, asked.high)) and here.overlaps(asked)  # 4.5～5.5 for pH低于5.5
+    fit: Fit = "full" if asked.within(here) or lies_inside else "part" if here.overlaps(asked) else "none"
     return [Condition(fact, here, fit, stated)]
