@@ -5,7 +5,8 @@ Steps of `Spelling.correct`:
 2. A run of characters that is no word of the lexicon but sounds like one, and shares characters with it, is that
    word: 稻温病 is 稻瘟病. Sounds that many speakers confuse count too, with two characters shared.
 3. Nothing is changed across the border of a word of the dictionary or of the lexicon (玉米明年 is no 玉米螟年), nor
-   where the odd character belongs to an everyday word (中国咖啡 is no 中果咖啡) or is a small word (和天牛).
+   where the odd character belongs to an everyday word (中国咖啡 is no 中果咖啡) or is a small word at the border
+   (和天牛 is no 褐天牛).
 Words of two characters stay: too many of them sound alike (黏重, 黏虫).
 """
 
@@ -121,9 +122,13 @@ class Spelling:
         shared = len(word) - len(odd)
         if (shared < 1 if same_sound else shared < 2 or len(odd) > 1):
             return None
-        if not cuts.are_borders(start, end) or any(cuts.is_plain_word(i) for i in odd):
+        if not cuts.are_borders(start, end) or any(cuts.is_everyday(i) for i in odd):
+            return None
+        if any(cuts.is_small(i) for i in odd if len(odd) > 1 or i in (start, end - 1)):
             return None
         term = self._meanings[word][0]
+        if search_form(term) in form[start:end]:  # 柑橘树 names 柑橘 as it is
+            return None
         return _Slip(start, end, term, (len(word), same_sound, shared, word == search_form(term)))
 
 
@@ -135,19 +140,22 @@ class _Cuts:
         self._starts = {start for start, _, _ in words}
         self._ends = {end for _, end, _ in words}
         self._known = {(start, end) for start, end, is_term in words if is_term}
-        self._plain: set[int] = set()
-        for start, end, is_term in words:
-            word = form[start:end]
-            if word in _SMALL_WORDS or (not is_term and len(word) > 1 and lexicon.everyday(word) >= _EVERYDAY):
-                self._plain.update(range(start, end))
+        everyday = [(start, end) for start, end, is_term in words
+                    if not is_term and end - start > 1 and lexicon.everyday(form[start:end]) >= _EVERYDAY]
+        self._everyday = {index for start, end in everyday for index in range(start, end)}
+        self._small = {start for start, end, _ in words if form[start:end] in _SMALL_WORDS}
 
     def are_borders(self, start: int, end: int) -> bool:
         """Tell whether a word may begin and end here, and it is not a word of the lexicon itself."""
         return start in self._starts and end in self._ends and (start, end) not in self._known
 
-    def is_plain_word(self, index: int) -> bool:
-        """Tell whether a character is a small word or part of an everyday one."""
-        return index in self._plain
+    def is_everyday(self, index: int) -> bool:
+        """Tell whether a character is part of an everyday word."""
+        return index in self._everyday
+
+    def is_small(self, index: int) -> bool:
+        """Tell whether a character is a small word."""
+        return index in self._small
 
 
 def _same_sound(sounds: Sequence[str], syllables: Sequence[str]) -> bool:
