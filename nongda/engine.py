@@ -185,11 +185,10 @@ class Engine:
         models = self._load_models()
         with self._loading:
             if self._indexes is None or self._indexes.revision != self._store.revision():
-                refresh_facts(self._store, self._extractor())
-            revision = self._store.revision()
-            if self._indexes is None or self._indexes.revision != revision:
                 check_writer(self._store, models.embedder)
                 refresh_facts(self._store, self.fact_extractor())
+            revision = self._store.revision()
+            if self._indexes is None or self._indexes.revision != revision:
                 search = self.settings.search
                 documents = self._store.documents()
                 keys, ids, vectors = self._store.vectors(models.embedder.dimension)
