@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from conftest import HashEmbedder
 from fake_desk import CHOICE, FakeDeskEngine
 
+from nongda.engine import ROOT, Engine, Models
+from nongda.index.store import Store
+from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
+from nongda.models.manifest import load_manifest
+from nongda.models.rerank import TokenCache
+from nongda.settings import Settings
 from nongda.ui import layout
 
 if TYPE_CHECKING:
@@ -350,6 +357,44 @@ def test_words_are_handed_out_and_taken_in_as_a_file(page: Page, engine: FakeDes
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     engine.set_own_words([])
+
+
+@pytest.fixture
+def small_engine(tmp_path: Path) -> Iterator[Engine]:
+    """A real engine over one document, with an embedder that needs no weights and without the language model."""
+    embedder, lexicon = HashEmbedder(), Lexicon.load(ROOT / "assets" / "domain")
+    engine = Engine(Settings(), Store(tmp_path / "资料 库"), load_manifest(ROOT / "models" / "manifest.toml"), lexicon, "lite",
+                    ROOT, Models(embedder, None, None, TokenCache(embedder)))
+    document = tmp_path / "玉米螟.md"
+    document.write_text("# 玉米螟的防治\n\n玉米螟在心叶末期用药，每亩用苏云金杆菌100克。", encoding="utf-8")
+    list(engine.add([document]))
+    yield engine
+    engine.close()
+
+
+def test_a_word_added_on_the_page_is_understood_by_the_engine_undone_and_removed(browser: Browser, small_engine: Engine):
+    running = layout.start(small_engine, free_port())
+    context = browser.new_context(locale="zh-CN")
+    tab = context.new_page()
+    tab.goto(running.url)
+    tab.wait_for_selector("#question textarea")
+    open_words(tab)
+    add_word(tab, "咬心郎", "玉米螟")
+    tab.wait_for_selector("#word-message >> text=从下一问起生效")
+    tab.get_by_role("tab", name="问答").click()
+    ask(tab, "咬心郎什么时候用药？")
+    tab.wait_for_selector(".readings >> text=已按“玉米螟”理解“咬心郎”")
+    tab.wait_for_selector("#ask:not([disabled])")
+    tab.click("button.reread")
+    tab.wait_for_selector(".turn:nth-of-type(4) .took")
+    assert "按原字“咬心郎”查找" in tab.locator(".readings").last.inner_text()
+    open_words(tab)
+    tab.click("button.unword")
+    tab.wait_for_selector("#word-message >> text=已删除“咬心郎”")
+    assert small_engine.own_words() == []
+    context.close()
+    running.close()
+    gc.collect()
 
 
 def test_the_law_is_above_the_answer_and_a_note_s_citation_leads_to_its_card(page: Page):

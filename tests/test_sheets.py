@@ -66,16 +66,21 @@ def test_the_state_becomes_one_row_a_value_under_names_people_read():
 
 def test_an_own_word_stands_with_its_kind_in_the_readers_language_and_a_button_that_knows_it():
     word = OwnWord("打\"玉米\"虫", "玉米螟", "pest")
-    html = sheets.own_words([word], ZH)
+    html = sheets.own_words([word], {}, ZH)
     assert rows(html) == [["当地叫法", "标准名", "类别", "操作"], ["打\"玉米\"虫", "玉米螟", "害虫", "删除"]]
-    assert rows(sheets.own_words([word], EN))[1][2:] == ["pest", "Remove"]
+    assert rows(sheets.own_words([word], {}, EN))[1][2:] == ["pest", "Remove"]
     (key,) = re.findall(r'data-word="([^"]*)"', html)
     assert unescape(key) == sheets.word_key(word)
 
 
 def test_no_own_words_says_so_and_an_unknown_kind_stays_as_it_is():
-    assert "还没有自己的词语" in sheets.own_words([], ZH)
-    assert rows(sheets.own_words([OwnWord("甲", "乙", "怪类")], ZH))[1][2] == "怪类"
+    assert "还没有自己的词语" in sheets.own_words([], {}, ZH)
+    assert rows(sheets.own_words([OwnWord("甲", "乙", "怪类")], {}, ZH))[1][2] == "怪类"
+
+
+def test_a_kept_word_that_an_update_made_unusable_says_so_beside_its_button():
+    html = sheets.own_words([OwnWord("甲", "乙", "pest"), OwnWord("丙", "丁", "pest")], {2: "自有词第 2 行“丙”不能用"}, ZH)
+    assert [row[-1] for row in rows(html)[1:]] == ["删除", "删除⚠ 自有词第 2 行“丙”不能用"]
 
 
 def test_what_is_wrong_with_a_row_stands_beside_it():
@@ -92,6 +97,6 @@ def test_problems_of_the_word_tables_are_folded_counted_and_not_all_written_out(
 
 def test_markup_in_own_words_stays_text():
     word = OwnWord(EVIL, EVIL + '" onclick="x', "<i>")
-    whole = (sheets.own_words([word], ZH) + sheets.bad_rows([BadRow(1, word, EVIL)], ZH) + sheets.word_problems([EVIL], ZH)
+    whole = (sheets.own_words([word], {}, ZH) + sheets.bad_rows([BadRow(1, word, EVIL)], ZH) + sheets.word_problems([EVIL], ZH)
              + sheets.options([word.term]))
     assert "<script" not in whole and "<i>" not in whole and ' onclick="x' not in whole

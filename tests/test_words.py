@@ -135,6 +135,15 @@ def test_problems_of_the_shipped_tables_stand_below_the_words(desk: WordsDesk):
     assert "词表中没有用上的行（2）" in desk.view("zh").table
 
 
+def test_a_kept_word_that_cannot_be_used_any_more_is_told_in_its_row_and_not_below(
+    engine: FakeDeskEngine, desk: WordsDesk, monkeypatch: pytest.MonkeyPatch
+):
+    desk.add("打虫子", "玉米螟", "", "zh")
+    monkeypatch.setattr(engine, "lexicon_problems", lambda: ("自有词第 1 行“打虫子”本身是标准名",))
+    table = desk.view("zh").table
+    assert table.count("本身是标准名") == 1 and "词表中没有用上" not in table
+
+
 def test_a_data_folder_that_cannot_be_written_is_a_sentence(
     engine: FakeDeskEngine, desk: WordsDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from nongda.language.lexicon_table import KINDS
-from nongda.ui import sheets
+from nongda.ui import render, sheets
 from nongda.ui.layout_tabs import I18N, QUIET, Updates, language_for
 from nongda.ui.texts import TEXTS, Language
-from nongda.ui.words import DELIMITERS, WordsDesk, WordsView
+from nongda.ui.words import DELIMITERS, WordsDesk
 
 
 def words_tab(desk: WordsDesk, tab: gr.Tab) -> None:
@@ -33,10 +33,11 @@ def words_tab(desk: WordsDesk, tab: gr.Tab) -> None:
         view = desk.view(language)
         return sheets.words_hint(TEXTS[language]), gr.update(choices=_kinds(language)), view.message, view.table
 
-    def added(alias: str, term: str, kind: str | None, request: gr.Request) -> Updates:
+    def added(alias: str, term: str, kind: str | None, request: gr.Request) -> Iterator[Updates]:
+        yield _saving(request), *(gr.skip(),) * 4
         view = desk.add(alias or "", term or "", kind or "", language_for(request))
         emptied = ("", "", "") if view.added else (gr.skip(),) * 3
-        return view.message, view.table, *emptied
+        yield view.message, view.table, *emptied
 
     tab.select(opened, None, [hint, kind, *shown], **QUIET)
     form = [alias, term, kind]
@@ -53,12 +54,11 @@ def _tables(desk: WordsDesk, shown: list[Any]) -> None:
         buttons = {form: gr.Button(I18N(f"words_export_{form}"), elem_id=f"words-{form}") for form in DELIMITERS}
     text, name = (gr.Textbox(visible="hidden", elem_id=f"words-{part}") for part in ("text", "name"))
 
-    def taken_in(path: str | None, request: gr.Request) -> Updates:
-        if path is None:
-            return gr.skip(), gr.skip()
+    def taken_in(path: str, request: gr.Request) -> Iterator[Updates]:
+        yield _saving(request), gr.skip()
         view = desk.take_in(Path(path), language_for(request))
         Path(path).unlink(missing_ok=True)  # Gradio's copy of the upload
-        return view.message, view.table
+        yield view.message, view.table
 
     def handed_out(form: str) -> Callable[[gr.Request], Updates]:
         def table(request: gr.Request) -> Updates:
@@ -76,11 +76,17 @@ def _removing(desk: WordsDesk, shown: list[Any]) -> None:
     word = gr.Textbox(visible="hidden", elem_id="word-gone")  # the page's script writes here which word was pressed
     drop = gr.Button(visible="hidden", elem_id="word-drop")
 
-    def removed(key: str, request: gr.Request) -> Updates:
-        view: WordsView = desk.remove(key, language_for(request))
-        return view.message, view.table
+    def removed(key: str, request: gr.Request) -> Iterator[Updates]:
+        yield _saving(request), gr.skip()
+        view = desk.remove(key, language_for(request))
+        yield view.message, view.table
 
     drop.click(removed, word, shown, **QUIET)
+
+
+def _saving(request: gr.Request) -> str:
+    """Return a word of patience: passages that hold a new word are made anew, seconds where it is a common one."""
+    return render.notice(TEXTS[language_for(request)]["word_saving"], "ask")
 
 
 def _kinds(language: Language) -> list[tuple[str, str]]:

@@ -75,14 +75,15 @@ def words_hint(texts: Texts) -> str:
     return f'<p class="hint">{texts["words_hint"]}</p><p class="hint">{texts["word_new_term"]}</p>'
 
 
-def own_words(words: Sequence[OwnWord], texts: Texts) -> str:
-    """Return the table of a station's own words, each with a button that removes it."""
+def own_words(words: Sequence[OwnWord], wrong: Mapping[int, str], texts: Texts) -> str:
+    """Return the table of a station's own words, each with a button that removes it and with what is `wrong` with it.
+
+    `wrong` is by the row's number, counted from 1.
+    """
     if not words:
         return f'<p class="hint">{texts["words_empty"]}</p>'
-    rows = "".join(
-        f"<tr>{_word_cells(word, texts)}<td><button type='button' class='unword' data-word=\"{escape(word_key(word))}\" "
-        f'aria-label="{escape(texts["word_remove_one"].format(alias=word.alias))}">{texts["word_remove"]}</button></td></tr>'
-        for word in words)
+    rows = "".join(f"<tr>{_word_cells(word, texts)}<td>{_remove_button(word, texts)}{_wrong(wrong.get(number, ''))}</td></tr>"
+                   for number, word in enumerate(words, start=1))
     count = texts["words_count"].format(count=len(words))
     return f'<p class="hint">{count}</p>{_word_table(rows, texts, texts["word_action"])}'
 
@@ -91,8 +92,8 @@ def bad_rows(rows: Sequence[BadRow], texts: Texts) -> str:
     """Return the rows that could not be used, what is wrong beside each."""
     if not rows:
         return ""
-    lines = "".join(f"<tr>{_word_cells(row.word, texts)}<td class='wrong'><b aria-hidden='true'>⚠</b> "
-                    f"{escape(row.problem)}</td></tr>" for row in rows[:SHOWN_PROBLEMS])
+    lines = "".join(f"<tr>{_word_cells(row.word, texts)}<td>{_wrong(row.problem)}</td></tr>"
+                    for row in rows[:SHOWN_PROBLEMS])
     head = texts["words_bad"].format(count=len(rows))
     return f'<p class="notice error" role="alert">{head}</p>{_word_table(lines, texts, texts["word_wrong"], "words bad")}'
 
@@ -117,6 +118,16 @@ def local_time(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return moment
+
+
+def _remove_button(word: OwnWord, texts: Texts) -> str:
+    label = escape(texts["word_remove_one"].format(alias=word.alias))
+    return (f'<button type="button" class="unword" data-word="{escape(word_key(word))}" aria-label="{label}">'
+            f'{texts["word_remove"]}</button>')
+
+
+def _wrong(problem: str) -> str:
+    return f'<span class="wrong"><b aria-hidden="true">⚠</b> {escape(problem)}</span>' if problem else ""
 
 
 def _word_table(rows: str, texts: Texts, last: str, kind: str = "words") -> str:

@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 LARGEST_TABLE = 1_000_000  # bytes; the most rows with the longest words are half of it
 _ROW_NUMBER = re.compile(r"^第 (\d+) 行")  # how a problem of own words begins
+_OWN_ROW = re.compile(r"^自有词第 (\d+) 行")  # the same, of those kept: an update may have made a row unusable
 DELIMITERS = {"tsv": "\t", "csv": ","}
 
 
@@ -56,8 +57,8 @@ class WordsDesk:
         """Return the tab as it stands."""
         texts = TEXTS[language]
         try:
-            table = sheets.own_words(self.engine.own_words(), texts)
-            table += sheets.word_problems(self.engine.lexicon_problems(), texts)
+            wrong, others = _own_and_other(self.engine.lexicon_problems())
+            table = sheets.own_words(self.engine.own_words(), wrong, texts) + sheets.word_problems(others, texts)
         except NongDaError as failure:
             return WordsView("", message + notice(str(failure), "error"), added)
         return WordsView(table, message, added)
@@ -125,6 +126,12 @@ class WordsDesk:
                 good = [row for number, row in enumerate(rows, start=1) if number not in numbers]
                 self.engine.set_own_words(_over(good, before))
         return bad
+
+
+def _own_and_other(problems: Sequence[str]) -> tuple[dict[int, str], list[str]]:
+    """Part what is wrong with own words, by the row's number, from what is wrong with the shipped tables."""
+    own = {int(match[1]): problem for problem in problems if (match := _OWN_ROW.match(problem))}
+    return own, [problem for problem in problems if not _OWN_ROW.match(problem)]
 
 
 def _over(rows: Sequence[OwnWord], before: Sequence[OwnWord]) -> list[OwnWord]:
