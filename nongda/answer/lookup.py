@@ -14,7 +14,6 @@ from nongda.answer.cite import marker
 from nongda.answer.compose import Piece
 from nongda.answer.fact_question import FactForms, FactQuestion, fact_question
 from nongda.answer.fact_quotes import CandidateOf, FactQuotes
-from nongda.answer.law import PesticideLaw
 from nongda.answer.lookup_value import at_value, suits
 from nongda.index.fact_search import Found, Row, Search, fit_of, same_crop, same_subject, search
 from nongda.index.facts import FactTable
@@ -25,7 +24,7 @@ Allowed = Callable[[Fact], bool]
 _MOST_ROWS, _MOST_PARTLY, _MOST_NEAREST, _MOST_NAMES = 12, 5, 3, 8
 _MOST_HITS = 50
 _MISSING = "资料中没有写"
-_PARTLY = "只有一部分符合（资料说法不一，或只在一部分范围里）：\n"
+_PARTLY = "只有一部分符合（资料说法不一，或只在一部分范围里）：\n\n"
 _WEIGHTS = {"subject": 3.0, "value": 2.0, "target": 2.0, "attribute": 2.0, "crop": 1.0}
 
 
@@ -70,7 +69,7 @@ def _list(question: FactQuestion, table: FactTable, quotes: FactQuotes, lexicon:
     if found.is_empty and wanted.kind == "variety" and question.crops:  # what is said of the kinds of a crop
         found = search(replace(asked, kind="crop"), table, forms.reader, quotes.label, serves)
         told = _listed(question, "种类", found, quotes, forms)
-        return told and LookedUp((Piece(f"{_MISSING}各品种的数，下面是按作物种类写的。\n"), *told.pieces), told.fits)
+        return told and LookedUp((Piece(f"{_MISSING}各品种的数，下面是按作物种类写的。\n\n"), *told.pieces), told.fits)
     return _listed(question, wanted.name, found, quotes, forms)
 
 
@@ -87,15 +86,15 @@ def _listed(question: FactQuestion, name: str, found: Found, quotes: FactQuotes,
     if found.is_empty:
         return None
     asked = _asked_words(question)
-    pieces = [Piece(f"资料里{asked}的{name}有：\n") if found.full else Piece(f"资料里没有查到{asked}的{name}。\n")]
+    pieces = [Piece(f"资料里{asked}的{name}有：\n\n") if found.full else Piece(f"资料里没有查到{asked}的{name}。\n\n")]
     nearest = () if found.full else found.none
     for lead, rows, most in (("", found.full, _MOST_ROWS), (_PARTLY, found.part, _MOST_PARTLY),
-                             ("最接近、但不符合的：\n", nearest, _MOST_NEAREST),
-                             ("单位不同、不能比较的：\n", found.other, _MOST_NEAREST)):
+                             ("最接近、但不符合的：\n\n", nearest, _MOST_NEAREST),
+                             ("单位不同、不能比较的：\n\n", found.other, _MOST_NEAREST)):
         if rows:
             pieces += [Piece(lead), _table(question, name, rows[:most], quotes, forms)]
             if len(rows) > most and rows is not nearest:
-                pieces.append(Piece(f"另有{len(rows) - most}行没有列出。\n"))
+                pieces.append(Piece(f"另有{len(rows) - most}行没有列出。\n\n"))
     if found.unknown:
         pieces.append(_unknown(question, found.unknown, quotes, forms))
     return LookedUp(tuple(p for p in pieces if p.text), bool(found.full))
@@ -125,21 +124,16 @@ def _table(question: FactQuestion, wanted: str, rows: Sequence[Row], quotes: Fac
             cells.append("；".join(dict.fromkeys(f.target + marker(f.chunk_id) for f in first)))
             used += first
         lines.append(f"| {' | '.join(cell.replace('|', '｜') for cell in cells)} |")
-    return Piece("\n".join(lines) + "\n", quotes.scored(used))
+    return Piece("\n".join(lines) + "\n\n", quotes.scored(used))
 
 
 def _unknown(question: FactQuestion, rows: Sequence[Row], quotes: FactQuotes, forms: FactForms) -> Piece:
     """Name what meets the targets and of which a condition is not said."""
     names = "、".join(forms.reader.attributes[c.attribute].name for c in question.constraints)
-    facts = list({row.subject: row.targets[0][0] for row in reversed(rows)}.values())[::-1]
+    facts = [row.targets[0][0] for place, row in enumerate(rows) if row.subject not in {r.subject for r in rows[:place]}]
     named = "、".join(f.subject + marker(f.chunk_id) for f in facts[:_MOST_NAMES])
     more = "等" if len(facts) > _MOST_NAMES else ""
-    return Piece(f"防{'、'.join(question.targets)}、但{_MISSING}{names}的：{named}{more}。\n", quotes.scored(facts[:_MOST_NAMES]))
-
-
-def lawful(law: PesticideLaw) -> Allowed:
-    """Return a test that leaves out facts of products which the law forbids, or may forbid, on the fact's crop."""
-    return lambda fact: all(law.applies(entry, {fact.crop} if fact.crop else set()) is False for entry in law.find(fact.subject))
+    return Piece(f"防{'、'.join(question.targets)}、但{_MISSING}{names}的：{named}{more}。\n\n", quotes.scored(facts[:_MOST_NAMES]))
 
 
 def fact_hits(query: Query, table: FactTable, lexicon: Lexicon, forms: FactForms) -> list[Hit]:

@@ -33,12 +33,12 @@ def at_value(question: FactQuestion, table: FactTable, quotes: FactQuotes, forms
     found = [c for c in _of_material(found, question, quotes) if not _is_suit(c, quotes, forms)]
     full = _ranked([c for c in found if _speaks(c, constraint, forms)], constraint, question, quotes, forms)
     if full:
-        return (Piece(f"资料里说到“{constraint.words}”这种情况的：\n"), *_sentences(full[:_MOST_SENTENCES], quotes)), True
+        return (Piece(f"资料里说到“{constraint.words}”这种情况的：\n\n"), *_sentences(full[:_MOST_SENTENCES], quotes)), True
     near = _each_sentence(found)
     if not near:
         return None
     wide = near[0].fit == "full"
-    lead = f"资料里范围包括“{constraint.words}”的：\n" if wide else f"资料里没有正好说到“{constraint.words}”的，最接近的是：\n"
+    lead = f"资料里范围包括“{constraint.words}”的：\n\n" if wide else f"资料里没有正好说到“{constraint.words}”的，最接近的是：\n\n"
     near = [c for c in near if c.fit == "full"] if wide else near
     return (Piece(lead), *_sentences(near[:_MOST_NEAREST], quotes)), wide
 
@@ -52,16 +52,16 @@ def _suited(question: FactQuestion, constraint: Constraint, found: Sequence[Cond
     outside = [c for c in _each_sentence(c for c in suits if c.fit != "full") if (c.fact.chunk_id, c.fact.start) not in known]
     words, pieces = constraint.words, []
     if holding:
-        pieces = [Piece(f"资料写的适宜范围里有“{words}”的：\n"), *_sentences(holding[:_MOST_NEAREST], quotes)]
+        pieces = [Piece(f"资料写的适宜范围里有“{words}”的：\n\n"), *_sentences(holding[:_MOST_NEAREST], quotes)]
     if outside:
-        lead = f"也有资料的适宜范围不到“{words}”：\n" if holding else f"“{words}”不在资料写的适宜范围里，最接近的是：\n"
+        lead = f"也有资料的适宜范围不到“{words}”：\n\n" if holding else f"“{words}”不在资料写的适宜范围里，最接近的是：\n\n"
         pieces += [Piece(lead), *_sentences(outside[: _MOST_BESIDE if holding else _MOST_NEAREST], quotes)]
     known |= {(c.fact.chunk_id, c.fact.start) for c in outside}
     others = [c for c in found if _on_crop(c.fact, question) and _speaks(c, constraint, forms)
               and (c.fact.chunk_id, c.fact.start) not in known]
     beside = [c for c in _ranked(others, constraint, question, quotes, forms) if forms.acts.search(quotes.text(c.fact))]
     if beside:
-        lead = f"资料里{'另外' if pieces else ''}说到“{words}”这种情况的：\n"
+        lead = f"资料里{'另外' if pieces else ''}说到“{words}”这种情况的：\n\n"
         pieces += [Piece(lead), *_sentences(beside[:_MOST_BESIDE], quotes)]
     return (tuple(pieces), bool(holding or beside)) if pieces else None
 
@@ -119,9 +119,13 @@ def _ranked(found: Sequence[Condition], constraint: Constraint, question: FactQu
 
 
 def _each_sentence(found: Iterable[Condition]) -> list[Condition]:
-    return list({(c.fact.chunk_id, c.fact.start): c for c in reversed(list(found))}.values())[::-1]
+    """Return the best condition of each sentence or row, in order."""
+    first: dict[tuple[str, int], Condition] = {}
+    for c in found:
+        first.setdefault((c.fact.chunk_id, c.fact.start), c)
+    return list(first.values())
 
 
 def _sentences(found: Sequence[Condition], quotes: FactQuotes) -> list[Piece]:
     scored = [s for c in found if (s := quotes.of(c.fact)) is not None]
-    return [Piece(f"- {cited(s)}\n", (s,)) for s in scored]
+    return [Piece(f"- {cited(s)}\n" + "\n" * (s is scored[-1]), (s,)) for s in scored]
