@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -19,9 +22,13 @@ KINDS: Mapping[AnswerKind, str] = {
     "quoted": "摘录原文", "checked": "已核对", "computed": "按公式计算", "refused": "未找到", "question": "请先说明",
 }
 NOTES: Mapping[NoteKind, str] = {
-    "law": "农药法规", "interval": "安全间隔期", "registered": "登记情况", "trust": "资料来源", "contradiction": "资料说法不一",
+    "law": "农药法规", "interval": "安全间隔期", "registered": "登记情况", "trust": "资料适用范围", "contradiction": "资料说法不一",
     "arithmetic": "计算过程", "checked": "核对情况",
 }
+BEFORE_TEXT: tuple[NoteKind, ...] = ("law", "trust")
+_TABLE = re.compile(r"(?:^[ \t]*\|.*(?:\n|\Z))+", re.MULTILINE)
+_BAR = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[\s:|-]+")
 
 
 def print_json(value: object) -> None:
@@ -62,6 +69,7 @@ def answer_object(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question, "standalone": answer.standalone, "answer": answer.text,
         "kind": answer.kind,
+        "readings": [asdict(r) for r in answer.readings],
         "refused": answer.refused, "citations": [asdict(c) for c in answer.citations],
         "notes": [asdict(n) for n in answer.notes], "choices": list(answer.choices),
         "warnings": list(answer.warnings), "timings": dict(answer.timings), "models": dict(answer.models),
@@ -69,27 +77,60 @@ def answer_object(answer: Answer) -> dict[str, Any]:
 
 
 def print_answer(events: Iterable[object]) -> None:
-    """Print a finished answer: how it came about, the law, the text, notes, choices, warnings, the cited words.
+    """Print a finished answer: how it came about, what was understood, the law, the text, notes, choices, the cited words.
 
-    Nothing is printed before the end, because what the law forbids must be read before the text.
+    Nothing is printed before the end, because what the law forbids must be read before the text, and so must what
+    place or stage a source is about.
     """
     answer = last_answer(events)
     kind = "refused" if answer.refused else answer.kind
-    law = [note for note in answer.notes if note.kind == "law"]
-    others = [note for note in answer.notes if note.kind != "law"]
+    first = [note for before in BEFORE_TEXT for note in answer.notes if note.kind == before]
+    others = [note for note in answer.notes if note.kind not in BEFORE_TEXT]
     click.echo(f"【{KINDS[kind]}】")
-    for note in law:
+    for reading in answer.readings:
+        click.echo(f"已按“{reading.term}”理解“{reading.surface}”")
+    for note in first:
         click.echo(f"！{NOTES[note.kind]}：{note.text}")
-    click.echo(answer.text)
+    click.echo(plain_tables(answer.text, shutil.get_terminal_size().columns))
     for note in others:
         click.echo(f"{NOTES[note.kind]}：{note.text}")
     for number, choice in enumerate(answer.choices, start=1):
         click.echo(f"  {number}. {choice}")
     for warning in answer.warnings:
         click.echo(f"提示：{warning}")
-    cited = (*answer.citations, *(citation for note in (*law, *others) for citation in note.citations))
+    cited = (*answer.citations, *(citation for note in (*first, *others) for citation in note.citations))
     for citation in dict.fromkeys(cited):
         _print_source(citation)
+
+
+def plain_tables(text: str, columns: int) -> str:
+    """Return a text with its tables of bars as aligned columns, or as a list of rows where a line is too short.
+
+    `columns` is the width of a line; a Chinese character takes two.
+    """
+    return _TABLE.sub(lambda table: _plain_table(table[0], columns), text)
+
+
+def _plain_table(table: str, columns: int) -> str:
+    lines = [line for line in table.strip().split("\n") if not _RULE.fullmatch(line)]
+    rows = [[cell.strip().replace("\\|", "|") for cell in _BAR.split(line.strip().strip("|"))] for line in lines]
+    if len(rows) < 2:
+        return table
+    count = max(len(row) for row in rows)
+    rows = [row + [""] * (count - len(row)) for row in rows]
+    widths = [max(_width(row[i]) for row in rows) for i in range(count)]
+    end = "\n" if table.endswith("\n") else ""
+    if sum(widths) + 2 * (count - 1) <= columns:
+        aligned = (["".join(cell + " " * (width - _width(cell) + 2) for cell, width in zip(row, widths, strict=True)).rstrip()
+                    for row in rows])
+        return "\n".join([aligned[0], "-" * min(columns, sum(widths) + 2 * (count - 1)), *aligned[1:]]) + end
+    head = rows[0]
+    return "\n".join("· " + "；".join(f"{name}：{cell}" if name else cell for name, cell in zip(head, row, strict=True) if cell)
+                     for row in rows[1:]) + end
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WFA" else 1 for character in text)
 
 
 def _print_source(citation: Citation) -> None:

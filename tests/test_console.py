@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nongda.console import answer_object, print_answer
-from nongda.records import Answer, Citation, Delta, Note
+from nongda.console import answer_object, plain_tables, print_answer
+from nongda.records import Answer, Citation, Delta, Note, Reading
 
 RUST = Citation("1a2b3c4d#3", "叶锈病", "叶锈病.md", 3, ("病害", "叶锈病"), "喷0.5%波尔多液。", "某州农科所", "云南", "2010", "雨季",
                 "资料日期 2010，已超过 8 年。")
@@ -53,3 +55,47 @@ def test_the_json_object_carries_kind_notes_and_choices():
     assert (value["kind"], value["choices"], value["notes"][1]["kind"]) == ("quoted", [], "law")
     assert value["notes"][0]["citations"][0]["quote"] == "喷0.5%波尔多液。"
     assert value["citations"][0]["remark"] == "资料日期 2010，已超过 8 年。"
+
+
+CHAIN = "先看：\n| 症状 | 药剂 | 间隔 |\n|---|:--|---|\n| 黄粉[1a2b3c4d#3] | 波尔多液 | 15天 |\n| 枯死 | 资料中没有写 |\n完。"
+
+
+def test_what_was_understood_and_where_a_source_holds_are_read_before_the_text(capsys: pytest.CaptureFixture[str]):
+    answer = Answer("打玉米虫", "打玉米虫", "用药。", False, readings=(Reading("打玉米虫", "玉米螟"),),
+                    notes=(Note("checked", "改过一句。"), Note("trust", "资料讲的是孕穗期。"), Note("law", "甲禁用。")))
+    assert printed(answer, capsys) == [
+        "【摘录原文】", "已按“玉米螟”理解“打玉米虫”", "！农药法规：甲禁用。", "！资料适用范围：资料讲的是孕穗期。", "用药。",
+        "核对情况：改过一句。"]
+    assert answer_object(answer)["readings"] == [{"surface": "打玉米虫", "term": "玉米螟"}]
+
+
+def test_a_table_is_aligned_where_the_line_is_long_enough():
+    assert plain_tables(CHAIN, 80).split("\n") == [
+        "先看：",
+        "症状              药剂          间隔",
+        "-" * 36,
+        "黄粉[1a2b3c4d#3]  波尔多液      15天",
+        "枯死              资料中没有写",
+        "完。",
+    ]
+
+
+def test_a_table_is_a_list_of_rows_where_the_line_is_short():
+    assert plain_tables(CHAIN, 35).split("\n") == [
+        "先看：", "· 症状：黄粉[1a2b3c4d#3]；药剂：波尔多液；间隔：15天", "· 症状：枯死；药剂：资料中没有写", "完。"]
+
+
+def test_a_table_without_a_rule_at_the_end_of_a_text_with_a_bar_in_a_cell_keeps_it():
+    assert plain_tables("| 甲 | 乙 |\n| 一\\|二 | 三 |", 80) == "甲     乙\n---------\n一|二  三"
+
+
+def test_what_is_no_table_stays_as_it_is():
+    for text in ("| 一 | 二 |", "甲 | 乙\n丙 | 丁", "", "先。\n\n后。"):
+        assert plain_tables(text, 80) == text
+
+
+@given(st.lists(st.sampled_from(["|", "\n", "| 甲 | 乙 |\n", "|---|\n", "字", " ", "\\|", "-"]), max_size=20).map("".join),
+       st.integers(1, 60))
+def test_no_word_of_a_text_is_lost_in_its_tables(text: str, columns: int):
+    for letter in "甲乙字":
+        assert plain_tables(text, columns).count(letter) >= text.count(letter)

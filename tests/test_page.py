@@ -261,6 +261,7 @@ def test_a_reading_is_undone_and_taken_up_again_by_keyboard(page: Page, engine: 
     page.focus("button.reread")
     page.keyboard.press("Enter")
     page.wait_for_selector(".turn:nth-of-type(4) .took")
+    assert page.evaluate("document.activeElement.closest('#question') !== null")
     assert page.locator(".turn.you .bubble").all_inner_texts() == [BORER, BORER]
     assert engine.as_written[-1] == {"打玉米虫"}
     assert "按原字“打玉米虫”查找" in page.locator(".readings").last.inner_text()

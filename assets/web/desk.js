@@ -22,6 +22,11 @@ const tell = (selector, words, button) => {
   requestAnimationFrame(() => requestAnimationFrame(() => button.click())); // the box tells the page first
 };
 
+// What was pressed is written anew: who presses by keyboard (a click without a count) goes on from a place that stays.
+const goOn = (event, selector) => {
+  if (event.detail === 0) document.querySelector(selector)?.focus();
+};
+
 // A choice asks its question as if it had been typed, a reading is undone; while an answer runs they do nothing.
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest && event.target.closest("button.choice, button.reread");
@@ -29,12 +34,15 @@ document.addEventListener("click", (event) => {
   if (!pressed || !ask || ask.disabled) return;
   if (pressed.classList.contains("choice")) tell("#question textarea", pressed.textContent, ask);
   else tell("#reading :is(textarea, input)", pressed.dataset.reading, document.getElementById("reread"));
+  goOn(event, "#question textarea");
 });
 
 // A word of the station's own is removed.
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest && event.target.closest("button.unword");
-  if (pressed) tell("#word-gone :is(textarea, input)", pressed.dataset.word, document.getElementById("word-drop"));
+  if (!pressed) return;
+  tell("#word-gone :is(textarea, input)", pressed.dataset.word, document.getElementById("word-drop"));
+  goOn(event, "#word-alias input");
 });
 
 // The box for a standard name offers those that the page has found for what is typed.
