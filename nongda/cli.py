@@ -28,6 +28,7 @@ from nongda.console import (
 from nongda.engine import Engine
 from nongda.errors import NongDaError, UsageError
 from nongda.evaluate_cli import compare, evaluate, learn
+from nongda.facts_cli import facts
 from nongda.installation import add_samples, fetch_weights
 from nongda.options import data_option, settings_of, with_engine
 from nongda.words_cli import words
@@ -182,6 +183,7 @@ cli.add_command(evaluate)
 cli.add_command(learn)
 cli.add_command(compare)
 cli.add_command(words)
+cli.add_command(facts)
 
 
 def main() -> NoReturn:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 
 from nongda.documents.pieces import heading_above, piece_spans
 from nongda.index.attributes import Attributes
 from nongda.index.extract_phrase import PhraseReader
 from nongda.index.extract_sentence import SentenceReader
 from nongda.index.extract_table import TableReader
+from nongda.index.facts_by_model import ConstrainedWriter, facts_by_model
 from nongda.index.names import Names
 from nongda.index.places import Place
 from nongda.language.lexicon import Lexicon
@@ -21,6 +23,7 @@ class FactExtractor:
     """Makes facts of passages; not for two threads at once."""
 
     def __init__(self, lexicon: Lexicon, attributes: Attributes) -> None:
+        self.attributes = attributes
         self._names = Names(lexicon, attributes.ignored, attributes.residues)
         self._sentences = SentenceReader(self._names, attributes)
         self._phrases = PhraseReader(self._names, attributes)
@@ -40,6 +43,12 @@ class FactExtractor:
                 found += self._sentences.read(chunk.text[start:end], place)
                 found += self._phrases.read(chunk.text[start:end], place)
         return list(dict.fromkeys(f for f in found if f.value.strip()))
+
+    def facts_by_model(self, chunk: Chunk, meta: DocumentMeta, span: tuple[int, int], writer: ConstrainedWriter,
+                       stop: threading.Event) -> list[Fact]:
+        """Return the facts that a language model finds at a span of the chunk's text, as far as the text bears them out."""
+        place = self._place(chunk, meta, *span)
+        return facts_by_model(chunk.text[slice(*span)], place, writer, self._names, self.attributes, stop)
 
     def _place(self, chunk: Chunk, meta: DocumentMeta, start: int, end: int) -> Place:
         inner = heading_above(chunk.text, start) if chunk.kind != "table" else ""

@@ -132,6 +132,23 @@ class LlamaGenerator:
         weights = np.exp(logits - logits.max())
         return dict(zip(labels, (weights / weights.sum()).tolist(), strict=True))
 
+    def constrained(self, messages: Sequence[Message], grammar: str, max_tokens: int, stop: threading.Event) -> str:
+        """Return a reply that a GBNF grammar allows, at temperature 0; "" once stopped, cut off at `max_tokens`."""
+        from llama_cpp.llama_grammar import LlamaGrammar
+
+        self._stop = stop
+        try:
+            reply = self._llama.create_chat_completion(
+                messages=_unmarked(messages), max_tokens=max_tokens, temperature=0.0,
+                grammar=LlamaGrammar.from_string(grammar, verbose=False),
+            )
+        except (RuntimeError, ValueError) as error:
+            self._llama.reset()
+            if stop.is_set():
+                return ""
+            raise self._failure(error) from error
+        return "" if stop.is_set() else str(reply["choices"][0]["message"]["content"] or "")
+
     def _label_tokens(self, labels: Sequence[str]) -> list[int]:
         """Return the label's token ids; GenerationError for a label of several tokens, or two of one token."""
         found = [self._llama.tokenize(label.encode("utf-8"), add_bos=False, special=False) for label in labels]
@@ -211,6 +228,19 @@ class LockedGenerator:
         try:
             probabilities: dict[str, float] = choose(messages, labels, stop)
             return probabilities
+        finally:
+            self._lock.release()
+
+    def constrained(self, messages: Sequence[Message], grammar: str, max_tokens: int, stop: threading.Event) -> str:
+        """Reply under a grammar once the model is free; "" when stopped first, or when the model cannot."""
+        write = getattr(self._generator, "constrained", None)
+        if write is None:
+            return ""
+        while not self._lock.acquire(timeout=0.1):
+            if stop.is_set():
+                return ""
+        try:
+            return str(write(messages, grammar, max_tokens, stop))
         finally:
             self._lock.release()
 
