@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 
 import pytest
 from conftest import ROOT
@@ -10,6 +11,10 @@ from hypothesis import strategies as st
 
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
+from nongda.language.lexicon_table import read_tables
+from nongda.language.own_words import OwnWord
+from nongda.language.text import search_form
+from nongda.records import Reading
 
 HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FA5), max_size=8)
 NESTED = ["咖啡", "小粒种咖啡", "叶锈病", "锈病", "咖啡叶锈病", "病"]
@@ -232,6 +237,126 @@ def test_a_file_in_another_encoding_is_named(tmp_path):
     (write_domain(tmp_path) / "lexicon.tsv").write_bytes("term\ttype\n咖啡\tcrop\n".encode("gbk"))
     with pytest.raises(SettingsError, match=r"lexicon\.tsv"):
         Lexicon.load(tmp_path)
+
+
+def problems(folder) -> list[str]:
+    return list(Lexicon.load(folder).problems)
+
+
+def test_aliases_of_aliases_lead_to_the_standard_term_and_circles_are_named(tmp_path):
+    folder = write_domain(tmp_path, lexicon="term\ttype\n玉米\tcrop\n甘薯\tcrop\n",
+                          aliases="alias\tterm\n苞谷\t玉米\n包谷\t苞谷\n棒子\t包谷\n甲\t乙\n乙\t甲\n丙\t丙\n丁\t甲\n")
+    lexicon = Lexicon.load(folder)
+    assert lexicon.names_of("棒子") == ("玉米",)
+    assert [(p.split("“")[1].split("”")[0], "绕了一圈" in p) for p in lexicon.problems] == [
+        ("甲", True), ("乙", True), ("丙", True), ("丁", False)]
+    assert [p.split("，")[0] for p in lexicon.problems] == [
+        "aliases.tsv 第 5 行“甲”指向的“乙”绕了一圈又回到它自己", "aliases.tsv 第 6 行“乙”指向的“甲”绕了一圈又回到它自己",
+        "aliases.tsv 第 7 行“丙”指向的“丙”绕了一圈又回到它自己", "aliases.tsv 第 8 行“丁”指向的“甲”不是标准名"]
+
+
+def test_a_way_out_of_a_circle_is_taken(tmp_path):
+    folder = write_domain(tmp_path, lexicon="term\ttype\n玉米\tcrop\n", aliases="alias\tterm\n甲\t乙\n乙\t甲\n乙\t玉米\n")
+    lexicon = Lexicon.load(folder)
+    assert (lexicon.names_of("甲"), lexicon.names_of("乙")) == (("玉米",), ("玉米",))
+    assert lexicon.problems == ()
+
+
+def test_an_alias_of_an_ambiguous_alias_has_all_its_readings(tmp_path):
+    folder = write_domain(tmp_path, lexicon="term\ttype\n玉米\tcrop\n甘薯\tcrop\n",
+                          aliases="alias\tterm\n棒子\t玉米\n棒子\t甘薯\n大棒\t棒子\n")
+    assert Lexicon.load(folder).names_of("大棒") == ("玉米", "甘薯")
+
+
+def test_doubles_in_any_script_and_unknown_kinds_are_named(tmp_path):
+    folder = write_domain(tmp_path, lexicon="term\ttype\n玉米\tcrop\n玉米\tpest\nＢｔ\tproduct\nbt\tproduct\n麦\tcrp\n",
+                          aliases="alias\tterm\n穀子\t玉米\n谷子\t玉米\n")
+    assert [p.split("，")[0] for p in problems(folder)] == [
+        "lexicon.tsv 第 3 行“玉米”与第 2 行重复", "lexicon.tsv 第 5 行“bt”与第 4 行重复",
+        "lexicon.tsv 第 6 行“麦”的类别“crp”不认识", "aliases.tsv 第 3 行“谷子”与第 2 行重复"]
+    assert [e.kind for e in Lexicon.load(folder).entities("玉米")] == ["crop"]
+
+
+def test_one_line_in_another_encoding_is_named_and_the_rest_works(tmp_path):
+    folder = write_domain(tmp_path)
+    (folder / "lexicon.tsv").write_bytes("\ufeff咖啡\tcrop\n".encode() + "水稻\tcrop\r\n".encode("gbk") + "茶\tcrop".encode())
+    lexicon = Lexicon.load(folder)
+    assert lexicon.problems == ("lexicon.tsv 第 2 行不是 UTF-8 编码，已略过：请重新输入这一行",)
+    assert set(lexicon.standard_names()) == {"咖啡", "茶"}  # a table without a header loses no line
+
+
+CELL = st.sampled_from(["甲", "乙", "丙", "丁", "玉米", "麦", "crop", "pest", "", " ", "term", "2,4-滴", "？", "长" * 90])
+TABLE = st.lists(st.lists(CELL, max_size=4).map("\t".join) | st.text(max_size=8), max_size=12).map("\n".join)
+
+
+@settings(deadline=None, max_examples=200)
+@given(terms_table=TABLE, aliases_table=TABLE, ends=st.sampled_from(["\n", "\r\n", "\r"]), mark=st.booleans())
+def test_whatever_stands_in_the_tables_is_used_or_named(tmp_path_factory, terms_table, aliases_table, ends, mark):
+    folder = tmp_path_factory.mktemp("words")
+    for name, text in (("lexicon.tsv", terms_table), ("aliases.tsv", aliases_table)):
+        text = text.replace("\0", "").replace("\n", ends)
+        (folder / name).write_bytes(("\ufeff" * mark + text).encode("utf-8", "ignore"))
+    tables = read_tables(folder)
+    named = {(p.split()[0], int(p.split("第 ")[1].split(" 行")[0])) for p in tables.problems}
+    assert len(named) == len(tables.problems)
+    for alias, terms in tables.aliases.items():
+        assert terms
+        assert set(terms) <= set(tables.kinds)
+        assert search_form(alias) not in {search_form(term) for term in tables.kinds}
+    for name, words in (("lexicon.tsv", tables.kinds), ("aliases.tsv", tables.aliases)):
+        for number, line in enumerate((folder / name).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
+            first = line.decode("utf-8").split("\t")[0].strip()
+            is_header = number == 1 and first.lower() in ("term", "alias")
+            known = {search_form(word) for word in words}
+            assert not line.strip() or is_header or (name, number) in named or search_form(first) in known
+
+
+# what was understood
+
+def test_names_read_as_other_names_are_told_as_written(lexicon):
+    assert lexicon.readings("苞穀和洋芋的锈病，土蚕，玉米，打洋芋") == (
+        Reading("苞穀", "玉米"), Reading("洋芋", "马铃薯"), Reading("锈病", "叶锈病"))
+    assert lexicon.readings("馬鈴薯用Ｂｔ－７８１") == ()
+
+
+def test_a_name_with_a_part_left_out_and_a_word_for_work_are_no_news(units):
+    lexicon = Lexicon({"小粒种咖啡": "crop", "景谷": "place", "喷药": "practice"},
+                      {"小粒咖啡": ("小粒种咖啡",), "景谷县": ("景谷",), "打药": ("喷药",)}, units)
+    assert lexicon.readings("景谷县的小粒咖啡打药") == ()
+    own = lexicon.with_own([OwnWord("杀虫", "喷药")])
+    assert own.readings("景谷县杀虫") == (Reading("杀虫", "喷药"),)
+
+
+def test_a_word_to_be_read_as_written_stays_whole_under_no_term(lexicon):
+    plain = lexicon.without(["洋芋", "土蚕", "玉米", "没有的词"])
+    assert plain.canonical("洋芋和玉米") == "洋芋和玉米"
+    assert [e.term for e in plain.entities("洋芋、土蚕、玉米")] == ["玉米"]
+    assert plain.tokens("洋芋")[0] == "洋芋"
+    assert plain.readings("洋芋和苞谷") == (Reading("苞谷", "玉米"),)
+    assert lexicon.canonical("洋芋") == "马铃薯"
+    assert lexicon.without([]) is lexicon
+
+
+def test_leaving_words_as_written_costs_under_five_milliseconds(domain):
+    start = time.perf_counter()
+    for _ in range(20):
+        domain.without(["洋芋"])
+    assert (time.perf_counter() - start) / 20 < 0.005
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["洋芋", "苞穀", "锈病", "阿拉比卡", "土蚕", "玉米", "，", "㎏", "晚疫病", "x"]), max_size=8))
+def test_a_reading_is_told_as_the_reader_wrote_it(lexicon, pieces):
+    text = "".join(pieces)
+    for reading in lexicon.readings(text):
+        assert reading.surface in text
+        assert lexicon.names_of(reading.surface) == (reading.term,)
+        assert reading not in lexicon.without([reading.surface]).readings(text)
+
+
+def test_the_aliases_that_a_passage_writes_are_the_tokens_of_a_question_that_wants_them(lexicon):
+    assert lexicon.written_aliases("洋芋晚疫病，土蚕，玉米，洋芋") == ["洋芋", "洋芋"]
+    assert lexicon.written_aliases("洋芋")[0] in lexicon.without(["洋芋"]).tokens("洋芋怎么种")
 
 
 # the shipped domain
