@@ -6,6 +6,8 @@ import json
 
 import pytest
 from conftest import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nongda.answer.fact_question import FactForms, FactQuestion, fact_question
 from nongda.errors import SettingsError
@@ -40,6 +42,7 @@ def read(text: str, words: Lexicon, forms: FactForms) -> FactQuestion | None:
     ("离收割还有10天，稻飞虱能打什么药", "药剂", ["离收割还有10天"], (), ("稻飞虱",)),
     ("小麦上安全间隔期20天以内的药", "药剂", ["安全间隔期20天以内"], ("小麦",), ()),
     ("稻田里安全间隔期不超过10天的药有哪些", "药剂", ["安全间隔期不超过10天"], ("水稻",), ()),
+    ("找出安全間隔期不超過7天、能防稻飛蝨的藥", "药剂", ["安全间隔期不超过7天"], (), ("稻飞虱",)),
     ("20%含量以外，安全间隔期7天内的药有哪些", "药剂", ["安全间隔期7天内"], (), ()),
 ])
 def test_lists_with_conditions_are_recognised(words, forms, text, wanted, conditions, crops, targets):
@@ -96,6 +99,15 @@ def test_a_direct_question_names_its_subject_and_what_it_asks(words, forms):
 def test_other_questions_are_no_lists_and_no_values(words, forms, text):
     found = read(text, words, forms)
     assert found is None or found.form == "direct"
+
+
+PIECES = "安全间隔期 不超过 7 天 pH 5.5 海拔 1800米 药 哪些 怎么办 ， ？ 水稻 以内 低于 每亩 20克 的 能种 吗 找出 ％ １２ ～ 半个月 A. 1:1".split()
+
+
+@given(st.lists(st.sampled_from([*PIECES, "\n"]), max_size=14))
+def test_any_words_can_be_asked(words, forms, parts):
+    found = read("".join(parts) or "？", words, forms)
+    assert found is None or all(c.words in found.text for c in found.constraints)
 
 
 def test_an_ambiguous_name_is_left_to_ask_back(words, forms):

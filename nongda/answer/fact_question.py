@@ -21,7 +21,7 @@ from nongda.errors import SettingsError
 from nongda.index.fact_ranges import FILE_NAME, Constraint, RangeReader
 from nongda.index.subjects import named
 from nongda.language.lexicon import Lexicon
-from nongda.language.text import fold
+from nongda.language.text import fold, search_form
 from nongda.records import Entity, Quantity, Query
 
 Form = Literal["list", "value", "direct"]
@@ -133,17 +133,15 @@ def _product_form(forms: Sequence[str]) -> re.Pattern[str]:
 
 def fact_question(query: Query, lexicon: Lexicon, forms: FactForms) -> FactQuestion | None:
     """Return the question as one for the table of facts; None where it is not clearly of this kind."""
-    text = query.standalone
-    if parse_options(text)[1]:
+    if parse_options(query.standalone)[1]:
         return None
-    constraints = tuple(forms.reader.read(text))
-    field_crops = [e for e in named(text, lexicon) if e.kind == "crop" and e not in query.entities]  # 稻田, 茶园
+    field_crops = [e for e in named(query.standalone, lexicon) if e.kind == "crop" and e not in query.entities]  # 稻田, 茶园
     entities = (*query.entities, *field_crops)
-    return (
-        _list(text, entities, constraints, forms)
-        or _value(text, entities, constraints, forms)
-        or _direct(text, entities, forms)
-    )
+    for text in dict.fromkeys((query.standalone, search_form(query.standalone))):  # the second in simplified characters
+        constraints = tuple(forms.reader.read(text))
+        if found := _list(text, entities, constraints, forms) or _value(text, entities, constraints, forms):
+            return found
+    return _direct(search_form(query.standalone), entities, forms)
 
 
 def _list(text: str, entities: Sequence[Entity], constraints: tuple[Constraint, ...],

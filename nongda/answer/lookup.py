@@ -139,8 +139,8 @@ def _unknown(question: FactQuestion, rows: Sequence[Row], quotes: FactQuotes, fo
 def fact_hits(query: Query, table: FactTable, lexicon: Lexicon, forms: FactForms) -> list[Hit]:
     """Rank passages by how well their facts match the question's subject, target, crop and asked attributes.
 
-    A fact counts that has an asked attribute and names the question's product, variety, disease or pest, or its crop
-    where it names none of these. Empty where the question asks for no attribute or names nothing the table knows.
+    A fact counts that has an asked attribute and is on the question's product or variety, else on its disease or pest;
+    the crop alone says too little. Empty where the question asks for no attribute or names nothing the table knows.
     """
     question = fact_question(query, lexicon, forms)
     if question is None:
@@ -173,8 +173,6 @@ def _match(fact: Fact, question: FactQuestion, forms: FactForms) -> float:
         return score + _WEIGHTS["value"] * holds if holds or (question.crops and fact.crop) else 0.0
     subject = any(same_subject(fact.subject, name) for name in question.subjects)
     target = any(same_subject(name, asked) for name in (fact.target, fact.subject) for asked in question.targets)
-    if question.targets and fact.target and not target:
+    if (question.subjects and not subject) or (question.targets and fact.target and not target):
         return 0.0
-    if question.subjects or question.targets:
-        return score + _WEIGHTS["subject"] * subject + _WEIGHTS["target"] * target if subject or target else 0.0
-    return score if question.crops and fact.crop else 0.0
+    return score + _WEIGHTS["subject"] * subject + _WEIGHTS["target"] * target if subject or target else 0.0
