@@ -85,6 +85,13 @@ def test_a_model_that_brings_in_anything_new_or_parts_too_much_is_not_followed(l
     assert by_model(*lines) == parts(RUST)
 
 
+@pytest.mark.parametrize("question", ["咖啡叶锈病隔几天喷一次药", "雨天能不能打药？为什么？", "叶子黄了", "株距多宽？A. 1米 B. 2米"])
+def test_no_model_is_asked_about_a_question_of_a_single_hop(question):
+    generator = QueuedGenerator()
+    found = decompose_by_model(generator, ASKING.triggers.prompt, question, parts(question), LEXICON, threading.Event())
+    assert found == Parts() and generator.prompts == []
+
+
 def test_a_model_stopped_midway_is_not_followed():
     stop = threading.Event()
     stop.set()

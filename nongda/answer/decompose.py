@@ -69,7 +69,7 @@ def parts_of(asked: Asked, lexicon: Lexicon, triggers: Triggers, before: Asked |
     if len(facets) == 1:
         return Parts() if asked.options else _by_cause(asked.facets[0], told, lexicon, triggers)
     known = [*told, *facets]
-    whole = (_whole(known, place, lexicon, triggers) for place in range(len(told), len(known)))
+    whole = (_whole(known[max(0, place - MOST) : place + 1], lexicon, triggers) for place in range(len(told), len(known)))
     found = list(dict.fromkeys(whole))
     return Parts(tuple(found[:MOST]), tuple(found[MOST:])) if len(found) > 1 else Parts()
 
@@ -94,9 +94,9 @@ def _by_cause(facet: Facet, told: Sequence[Facet], lexicon: Lexicon, triggers: T
     return Parts((_closed(f"{lead}{first.rstrip(_END)}，{triggers.cause}"), _closed(lead + facet.text)))
 
 
-def _whole(facets: Sequence[Facet], place: int, lexicon: Lexicon, triggers: Triggers) -> str:
-    """Return a facet as a question that stands alone, told what the ones before it tell and name."""
-    facet, earlier = facets[place], facets[:place]
+def _whole(facets: Sequence[Facet], lexicon: Lexicon, triggers: Triggers) -> str:
+    """Return the last facet as a question that stands alone, told what the ones before it tell and name."""
+    *earlier, facet = facets
     asked_for = (triggers.carried(_ask(f)).strip(_END) for f in reversed(earlier))
     speaks_of = "" if _named([facet], _THINGS | _DOING, lexicon) else next((text for text in asked_for if text), "")
     text = (f"{speaks_of}，" if speaks_of else "") + facet.text
@@ -152,8 +152,11 @@ def decompose_by_model(generator: Writes, prompt: str, question: str, parts: Par
                        stop: threading.Event, temperature: float = 0.5) -> Parts:
     """Return the parts that a model writes, one a line; the rules' `parts` where a line brings in anything new.
 
-    A line must have most of its words from the question, no other number and no other name; two to MOST lines count.
+    A line must have most of its words from the question, no other number and no other name; two to MOST lines count. A
+    question of a single hop (no `parts`) is not shown to the model.
     """
+    if not parts.parts:
+        return parts
     messages: list[Message] = [{"role": "system", "content": prompt}, {"role": "user", "content": question}]
     written = "".join(generator.generate(messages, MOST * _LINE_TOKENS, temperature, stop))
     lines = [line for raw in written.splitlines() if (line := _NUMBERED.sub("", raw).strip())]

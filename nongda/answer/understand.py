@@ -3,8 +3,9 @@
 A follow-up (那多久打一次) is completed from the conversation by the lexicon: no model call, nothing invented.
 1. What it names takes the place of a thing of its kind in the question before: another crop, disease, product, place.
 2. Where it asks nothing of its own (那炭疽病呢), that changed question is the question.
-3. Where it asks of a problem that it names itself, it takes the crop from before; else it stands behind what was asked.
-4. A crop or problem that only an earlier question names comes along.
+3. Where it asks of a problem, a practice or a product that it names itself, it takes only the crop (of a product also
+   the problem) from before; else it stands behind what was asked.
+4. A crop, problem or product that only an earlier question names comes along.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _SLOTS = {
 _END = "。？?！!；;，, "
 _LONGEST = 200  # characters of a question before that are carried over
 _REFERRING = re.compile(r"它|这种|这个|这些|这药|这病|这虫|该病|该虫|该药|此病|那种|那个|上面|前面|刚才|同样|一样的")
-_CONTINUING = re.compile(r"^(那|那么|还|还有|另外|然后|接着|又|再|呢|要是|如果|万一|假如|不然|换成|改成|换)|呢[？?]?$")
+_CONTINUING = re.compile(r"^(?:那|那么|还|还有|另外|然后|接着|又|再|呢|要是|如果|万一|假如|不然|换成|改成|换)|呢[？?]?$")
 _EMPTY = re.compile(
     r"^(?:那|那么|要是|如果|换成|改成|换|还有|另外|是)+|(?:的话|怎么样|咋样|怎样|又|也|呢|吗|呀|啊|是|在|上|[，。？?！!\s])+$"
 )
@@ -119,44 +120,56 @@ def _parted(query: Query, turns: _Turns, lexicon: Lexicon, asking: Asking) -> Qu
 
 def _stand_alone(question: str, asked: Sequence[str], lexicon: Lexicon) -> _Turns:
     """Complete a question from those asked before it, oldest first, where it leans on them."""
-    own = _slots(question, lexicon)
-    if not asked or not _depends(question, own):
+    own, leans = _slots(question, lexicon), bool(_REFERRING.search(question) or _CONTINUING.search(question))
+    if not asked or (own.keys() & {"crop", "problem"} and not leans):
         return _Turns(question)
-    before = asked[-1].strip(_END)
-    named = _slots(before, lexicon)
-    missing = "".join(e.surface for e in _missing(asked[:-1], named, own, lexicon))
-    if len(before) > _LONGEST:
-        before = "，".join(e.surface for e in named.values())
+    last = asked[-1].strip(_END)
+    named = _slots(last, lexicon)
     only_names = not _besides(question, own)
-    if own.keys() & {"problem", "practice"} and not (only_names and named.keys() & own.keys()):
-        before = named["crop"].surface if "crop" in named and "crop" not in own else ""
-    changed = _with_own(before, named, own)
-    before = missing + changed
-    if only_names and changed != asked[-1].strip(_END) and named.keys() & own.keys():
+    before = last if len(last) <= _LONGEST else "，".join(e.surface for e in named.values())
+    if not (only_names and named.keys() & own.keys()) and (slots := _needed(own, leans)):
+        before = "".join(named[slot].surface for slot in slots if slot in named and slot not in own)
+    changed = _with_own(before, named, own, lexicon)
+    is_asked_anew = only_names and before == last != changed
+    before = "".join(e.surface for e in _missing(asked[:-1], named, own, lexicon)) + _CONTINUING.sub("", changed)
+    if is_asked_anew:
         return _Turns(before)
     return _Turns(f"{before}；{question}", before) if before else _Turns(question)
 
 
-def _depends(question: str, own: Mapping[str, Entity]) -> bool:
-    """Tell whether a question leans on the one before it: it says so, or names neither a crop nor what of one."""
-    leans = _REFERRING.search(question) or _CONTINUING.search(question)
-    return bool(leans) or not own.keys() & {"crop", "problem", "product"}
+def _needed(own: Mapping[str, Entity], leans: bool) -> tuple[str, ...]:
+    """Return what a question of its own subject takes from the one before; () for all of that question."""
+    if own.keys() & {"problem", "practice"} or (own.keys() & {"nutrient"} and not leans):
+        return ("crop",)
+    return ("crop", "problem") if "product" in own and not leans else ()
 
 
-def _with_own(before: str, named: Mapping[str, Entity], own: Mapping[str, Entity]) -> str:
+def _with_own(before: str, named: Mapping[str, Entity], own: Mapping[str, Entity], lexicon: Lexicon) -> str:
     """Return the question before with what the new one names in place of what it names of the same slot."""
     for slot, entity in own.items():
         if slot in named and named[slot].surface in before:
             before = before.replace(named[slot].surface, entity.surface)
-        elif slot == "crop" and before:
-            before = entity.surface + before
+        elif slot == "crop" and before and "problem" in named:
+            inner = _crop_in(named["problem"], lexicon)
+            before = before.replace(inner, entity.surface, 1) if inner else before
     return before
 
 
+def _crop_in(problem: Entity, lexicon: Lexicon) -> str:
+    """Return the crop that a name begins with, where the rest is a name too: 小麦 of 小麦蚜虫; "" for 玉米螟."""
+    for end in range(2, len(problem.surface) - 1):
+        crop, rest = problem.surface[:end], problem.surface[end:]
+        if any(e.kind == "crop" and e.surface == crop for e in lexicon.entities(crop)) and any(
+                e.surface == rest for e in lexicon.entities(rest)):
+            return crop
+    return ""
+
+
 def _missing(earlier: Sequence[str], named: Mapping[str, Entity], own: Mapping[str, Entity], lexicon: Lexicon) -> list[Entity]:
-    """Return the crop and the problem that only questions further back name."""
+    """Return the crop, the problem and the product that only questions further back name."""
     known = {slot: entity for text in earlier for slot, entity in _slots(text, lexicon).items()}
-    return [known[slot] for slot in ("crop", "problem") if slot in known and slot not in named and slot not in own]
+    wanted = ("crop",) if own.keys() & {"problem", "practice"} or named.keys() & {"problem", "practice"} else ("crop", "problem", "product")
+    return [known[slot] for slot in wanted if slot in known and slot not in named and slot not in own]
 
 
 def _slots(text: str, lexicon: Lexicon) -> dict[str, Entity]:
