@@ -13,6 +13,7 @@ from nongda.evaluation.pages import as_html
 from nongda.evaluation.pipeline import as_toml
 from nongda.evaluation.report import Report, compare, load_runs, write_report
 from nongda.evaluation.scoring import METRICS
+from nongda.evaluation.sides import Side
 from nongda.settings import Settings, override
 
 
@@ -172,7 +173,11 @@ def test_questions_understood_and_hops_stand_in_the_report_where_they_are_labell
     for words in ("## Questions understood", "Intent: 0.000 [", "## By hops", "multi hop, correct (n=10)", "## Time by hops",
                   "## recall@5 by kind of question"):
         assert words in text
-    assert "| `full` | 11.00 | 12.00 | 1.000 [" in text  # medians of 2, 4 … 20 and of 3, 5 … 21
+    assert "| `full, m` | 11.00 | 12.00 | 1.000 [" in text and "remembered" not in text  # medians of 2, 4 … 20 and of 3, 5 … 21
+    quoted = {**MADE, "generate": False}
+    beside = [Side("no_generator", MADE | {"models": {}}, FULL)]
+    for sides, shown in ((beside, "| `no_generator` | 11.00"), ((), "remembered: a reader waits longer")):
+        assert shown in Report({"full": FULL}, {"full": quoted}, {}, "", 1, sides, Understood(labels)).markdown()
     plain = report().markdown()
     assert "## By hops" not in plain and "## Questions understood" not in plain
 

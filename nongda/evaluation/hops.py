@@ -51,8 +51,8 @@ def added_time(runs: Runs, labels: Mapping[str, Label], remembered: bool, seed: 
     `remembered`: the runs met passages again that they had embedded before.
     """
     rows = []
-    for name in (FULL, "no_generator", *WITHOUT):
-        times = {hop: _seconds(records) for hop, records in _of_hops(runs.get(name, ()), labels).items()}
+    for name, of_run in runs.items():
+        times = {hop: _seconds(records) for hop, records in _of_hops(of_run, labels).items()}
         if all(len(found) for found in times.values()):
             added = median_difference(times["multi"], times["single"], np.random.default_rng(seed))
             rows.append([f"`{name}`", *(f"{np.median(times[hop]):.2f}" for hop in HOPS), bracketed(added)])

@@ -28,6 +28,7 @@ _LOWER_IS_BETTER = ("wrong_number", "wrong_name", "wrong_subject", "wrongly_refu
 _ABLATION_COLUMNS = ("recall@5", "mrr@10", "correct", "wrong_number", "refusal_recall", "wrongly_refused", "seconds")
 _PERCENTILES = (50, 90, 95, 99)
 _NOT_STAGES = ("total", "first_token")
+_TIMED = (FULL, "no_generator")
 _COMMON = ("corpus", "domain", "generate", "version")
 _TESTED = (MAIN, "correct")  # what the ablation table has p values for
 
@@ -89,8 +90,7 @@ class Report:
             by_hops(self._runs, self._understood.labels, self._of, self._seed), self._by_topic(), how_answered(self._runs[FULL]),
             section(self._understood.records, self._of), missed(self._runs[FULL], self._looked_at), self._errors(), self._ablations(),
             recall_by_kind(self._runs, self._of, self._seed), self._kept(), self._latency(),
-            added_time(self._runs, self._understood.labels, not self._made_by[FULL]["generate"], self._seed), self._public_sets(),
-            self._origin(),
+            self._times_by_hops(), self._public_sets(), self._origin(),
         )
         return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -214,6 +214,11 @@ class Report:
                     self._figure("latency-shares", plots.shares(part, "share of the time"))]
         head = ["stage", *(f"p{q} (s)" for q in _PERCENTILES), "share"]
         return "## Time\n\n" + table(head, rows) + "\n\n" + "\n\n".join(pictures)
+
+    def _times_by_hops(self) -> str:
+        """Of runs with a language model at hand, also those beside: the others remember what they embedded."""
+        fresh = {side.label: side.records for side in self._sides if side.made_by["generate"] and side.name in _TIMED}
+        return added_time(fresh or {FULL: self._runs[FULL]}, self._understood.labels, not fresh, self._seed)
 
     def _public_sets(self) -> str:
         parts = []
