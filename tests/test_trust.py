@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from nongda.answer.cite import resolve
 from nongda.answer.evidence import ScoredEvidence, split_evidence
-from nongda.answer.place_and_stage import Fitting, fit, fit_note
+from nongda.answer.place_and_stage import Fitting, fit, fit_note, stage_is_held
 from nongda.answer.trust import trusted
 from nongda.answer.understand import understand
 from nongda.errors import SettingsError
@@ -214,3 +214,14 @@ def test_another_place_and_another_stage_are_named_together(lexicon, fitting, as
     other = quote(passage(lexicon, "河南的小麦扬花期每亩用43%戊唑醇悬浮剂20毫升。"))
     note = fit_note(asked("云南小麦拔节期能打戊唑醇吗"), [other], lexicon, fitting)
     assert "云南" in note.text and "河南" in note.text and "拔节期" in note.text and "扬花期" in note.text
+
+
+def test_a_stage_is_held_where_a_quote_its_heading_or_its_document_names_it(lexicon, fitting, asked):
+    question, dose = asked("小麦拔节期能打戊唑醇吗"), "每亩用43%戊唑醇悬浮剂20毫升。"
+    held = [passage(lexicon, f"拔节期{dose}"), passage(lexicon, dose, heading=("拔节期用药",)),
+            passage(lexicon, dose, stage="返青期至拔节期")]
+    for one in held:
+        assert stage_is_held(question, [quote(passage(lexicon, dose)), quote(one)], lexicon, fitting)
+    assert not stage_is_held(question, [quote(passage(lexicon, dose)), quote(passage(lexicon, f"扬花期{dose}"))], lexicon, fitting)
+    assert not stage_is_held(question, [], lexicon, fitting)
+    assert stage_is_held(asked("小麦能打戊唑醇吗"), [], lexicon, fitting)

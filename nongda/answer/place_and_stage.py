@@ -189,6 +189,17 @@ def fit_note(query: Query, quotes: Sequence[ScoredEvidence], lexicon: Lexicon, f
     return Note("trust", "；".join(doubts) + "。资料没有讲您问的情形，请不要照搬，先问当地农技站。") if doubts else None
 
 
+def stage_is_held(query: Query, quotes: Sequence[ScoredEvidence], lexicon: Lexicon, fitting: Fitting) -> bool:
+    """Tell whether a quote, its headings or its document name the stage asked, or a question asks of none.
+
+    Where this is false, what the quotes allow or forbid may hold at another stage: no proof of a yes or a no.
+    """
+    asked = fitting.stages_in(query.standalone, lexicon)
+    found = (fitting.stages_in(text, lexicon) for s in quotes
+             for text in (*levels_of(s.evidence.text, s.candidate), s.candidate.document.meta.stage))
+    return not asked or any(fitting.same_stage(a, n) for named in found for a in asked for n in named)
+
+
 def doubt(asked: Iterable[str], named: Iterable[str]) -> str:
     """Say what was asked and what a source is about."""
     return f"您问的是{_listed(asked)}，这里讲的是{_listed(named)}"
