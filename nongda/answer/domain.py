@@ -11,10 +11,10 @@ from nongda.answer.chain import Schema
 from nongda.answer.decide import Prompts
 from nongda.answer.fact_question import FactForms
 from nongda.answer.law import PesticideLaw
+from nongda.answer.place_and_stage import Fitting
 from nongda.answer.rewrite import RewritePrompts
 from nongda.answer.select import Selector
 from nongda.answer.specialists import Specialists
-from nongda.answer.trust import Fitting
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
 from nongda.language.spelling import Spelling

@@ -25,7 +25,7 @@ from nongda.answer.lookup import looked_up
 from nongda.answer.notes import named_problem, notes_for, speaks_of_all, without_recipes
 from nongda.answer.options import Option, parse_options
 from nongda.answer.outline import Outline, is_open, outline_pieces, outline_words, outlined
-from nongda.answer.place_and_stage import fit_note
+from nongda.answer.place_and_stage import fit_note, stage_is_held
 from nongda.answer.polarity import verdict_words
 from nongda.answer.refuse import missing_subject, refusal_text
 from nongda.answer.retrieve import Indexes, QueryEmbedder
@@ -121,7 +121,7 @@ class Speaker:
             yield _WITHHELD
             return
         if outline:
-            yield from self._told(replace(outline, filled=tuple(f for f in outline.filled if f[1] in allowed)), draft)
+            yield from self._told(outline, draft)
             return
         if self._parts.settings.answer.style == "write" and self._parts.generator is not None:
             yield from self._written(query, history, allowed, draft, clock, stop)
@@ -141,7 +141,8 @@ class Speaker:
         found = {c.chunk.id: c for c in (*looked.candidates, *filter(None, map(indexes.candidate, hits)))}
         sentences = [ScoredEvidence(e, c, frozenset(), np.zeros(0, np.float32), 1.0)
                      for c in found.values() for e in quotable(split_evidence(c), c.chunk.text)]
-        return outlined(specialist, query, sentences, indexes.facts.in_chunks(found), domain.lexicon)
+        allowed = without_recipes(sentences, query, domain)
+        return outlined(specialist, query, allowed, indexes.facts.in_chunks(found), domain.lexicon)
 
     def _told(self, outline: Outline, draft: Draft) -> Iterator[str]:
         for piece in outline_pieces(outline):
@@ -211,7 +212,10 @@ class Speaker:
             return f"{option.letter}. {option.text}" if option else ""
         if looked.asked.kind == "diagnosis":
             return named_problem(query, [one.scored for one in selection.chosen], domain.lexicon)
-        if looked.asked.kind != "yes_no" or fit_note(query, [one.scored for one in selection.chosen], domain.lexicon, domain.fitting):
+        quotes = [one.scored for one in selection.chosen]
+        if looked.asked.kind != "yes_no" or fit_note(query, quotes, domain.lexicon, domain.fitting):
+            return ""
+        if not stage_is_held(query, quotes, domain.lexicon, domain.fitting):
             return ""
         asked = query.corrected or query.original
         found = verdict(asked, texts, domain.lexicon, domain.units, judge)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from nongda.answer.place_and_stage import Fitting as Fitting
-from nongda.answer.place_and_stage import doubt, levels_of, place_fit, stage_fit
+from nongda.answer.place_and_stage import Fitting, doubt, levels_of, place_fit, stage_fit
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Citation, Query
 
