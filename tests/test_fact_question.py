@@ -101,7 +101,8 @@ def test_other_questions_are_no_lists_and_no_values(words, forms, text):
     assert found is None or found.form == "direct"
 
 
-PIECES = "安全间隔期 不超过 7 天 pH 5.5 海拔 1800米 药 哪些 怎么办 ， ？ 水稻 以内 低于 每亩 20克 的 能种 吗 找出 ％ １２ ～ 半个月 A. 1:1".split()
+PIECES = ("安全间隔期 不超过 7 天 pH 5.5 海拔 1800米 药 哪些 怎么办 ， ？ 水稻 以内 低于 每亩 20克 的 能种 吗 找出 ％ １２ ～ "
+          "半个月 A. 1:1").split()
 
 
 @given(st.lists(st.sampled_from([*PIECES, "\n"]), max_size=14))

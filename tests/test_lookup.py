@@ -91,7 +91,7 @@ def test_a_list_is_a_table_with_a_citation_in_each_cell(table, passages, words, 
     text, found = said("找出安全间隔期不超过7天、能防稻飞虱的药", table, passages, words, forms)
     assert "| 20%啶虫脒乳油（水稻） | 7天[aaaaaaaa#0] | 稻飞虱[aaaaaaaa#0] |" in text
     assert "噻嗪酮" not in text and found.fits
-    assert "资料中没有写安全间隔期的：醚菊酯[aaaaaaaa#0]" in text
+    assert "资料里没有查到安全间隔期的：醚菊酯[aaaaaaaa#0]" in text
 
 
 def test_each_cited_passage_is_quoted_verbatim(table, passages, words, forms):
@@ -180,7 +180,7 @@ def corpus(words):
      ["25%灭幼脲悬浮剂（小麦） | 15天", "50%多菌灵可湿性粉剂（小麦） | 20天"], ["除虫脲", "甲基硫菌灵"]),
     ("哪种药安全间隔期超过20天", True, ["50%仲丁威乳油（水稻） | 21天", "50%多菌灵可湿性粉剂（水稻） | 30天"], ["噻嗪酮", "百菌清"]),
     ("pH 5.2的地适合种哪些作物", True, ["| 马铃薯 | 4.5～5.5", "| 花生 | 5.0～6.0"], ["| 水稻", "| 苜蓿"]),
-    ("海拔1500米的咖啡园该选什么品种", True, ["没有写各品种", "800～1500米"], []),
+    ("海拔1500米的咖啡园该选什么品种", True, ["没有查到各品种", "800～1500米"], []),
     ("pH低于5.5怎么办", True, ["土壤pH低于5.5时施石灰多能增产", "应施"], ["8.5"]),
     ("pH 5.2 的地要撒多少石灰", True, ["200～400"], ["碱性"]),
     ("pH值6.014的地要不要施石灰", True, ["pH高于5.8的地块除防根肿病等特殊需要以外不施石灰"], ["极强酸性", "；石灰的处理：应施"]),

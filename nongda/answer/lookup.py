@@ -23,7 +23,7 @@ from nongda.records import Fact, Hit, Query
 Allowed = Callable[[Fact], bool]
 _MOST_ROWS, _MOST_PARTLY, _MOST_NEAREST, _MOST_NAMES = 12, 5, 3, 8
 _MOST_HITS = 50
-_MISSING = "资料中没有写"
+_MISSING = "资料里没有查到"
 _PARTLY = "只有一部分符合（资料说法不一，或只在一部分范围里）：\n\n"
 _WEIGHTS = {"subject": 3.0, "value": 2.0, "target": 2.0, "attribute": 2.0, "crop": 1.0}
 
