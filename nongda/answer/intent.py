@@ -5,7 +5,7 @@ Steps of `Triggers.intent`:
 2. Words of comparing make it a comparison: strong ones alone, others where two things compared were found.
 3. The first clause that asks decides: the intent of its heaviest trigger, of equal ones the first of _ORDER. Facts beside
    which a way of doing is asked are how_to.
-4. No clause asks: told signs (叶子黄了) want a diagnosis, anything else a fact.
+4. No clause asks: words as 防治方法 are read all the same, told signs (叶子黄了) want a diagnosis, anything else a fact.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ class Triggers:
         if self.compares(stem, has_sides):
             return "comparison"
         if not asking:
-            return "diagnosis" if self.tells_signs(stem, lexicon) else "fact"
+            kind = self._kind_of(stem, lexicon)
+            return "diagnosis" if kind == "fact" and self.tells_signs(stem, lexicon) else kind
         kinds = (self._kind_of(clause, lexicon) for clause in asking)
         first = next(kinds)
         return "how_to" if first == "fact" and "how_to" in kinds else first
