@@ -23,7 +23,7 @@ _LEAST = {
     "search.hnsw_m": 2, "search.hnsw_ef_construction": 1, "answer.context": 1, "answer.max_tokens": 1, "answer.hyde_tokens": 1,
     "answer.max_question": 1, "answer.gate": -1000, "gpu_layers": -1,  # -1: all layers
 }
-_WORDS = {"answer.style": ("quote", "write")}
+_WORDS = {"answer.style": ("quote", "write"), "answer.decompose": ("rules", "model")}
 
 # All stages in the program's order, and which of them a pipeline may leave out.
 STAGES = (
@@ -97,6 +97,7 @@ class AnswerSettings:
     cite_threshold: float = 0.708
     gate: float = 0.0  # least score at which a question counts as answerable; -1000: never refuse for likeness
     max_question: int = 2000  # characters
+    decompose: str = "rules"  # "model": the language model parts questions of several hops
     style: str = "quote"  # "write": the model's own sentences, each checked
 
 

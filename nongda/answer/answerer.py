@@ -14,6 +14,7 @@ from nongda.answer.chain import cause_of, second_hop
 from nongda.answer.cite import resolve
 from nongda.answer.clarify import clarification
 from nongda.answer.clock import Clock
+from nongda.answer.decompose import MOST
 from nongda.answer.look import Looked, look
 from nongda.answer.plan import plan
 from nongda.answer.retrieve import Indexes, retrieve
@@ -43,6 +44,8 @@ class Answerer:
         clock, draft = Clock(), Draft()
         query = self.understand(question, history)
         yield clock.stage("understand")
+        if query.left:
+            draft.warnings.append(f"一次最多回答 {MOST} 件事，下面这些没有回答，请另外再问：{''.join(query.left)}")
         found: list[Candidate] = []
         if self._ask_back(query, indexes, draft):
             yield Delta(draft.text)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from nongda.answer.decompose import Parts, decompose_by_model
 from nongda.answer.domain import Domain
 from nongda.answer.fusion import fusion_weights
 from nongda.answer.lookup import fact_hits
 from nongda.answer.retrieve import Indexes, QueryEmbedder
 from nongda.answer.rewrite import hypothetical, refined
-from nongda.answer.route import Part, Ranking, Route, parts_of
+from nongda.answer.route import Ranking, Route, parts_of
 from nongda.models.generate import LockedGenerator
 from nongda.records import Hit, Query
 from nongda.settings import Settings
@@ -20,7 +21,7 @@ def plan(query: Query, indexes: Indexes, embedder: QueryEmbedder, domain: Domain
          generator: LockedGenerator | None, stop: threading.Event) -> Route:
     """Return the route of a question. A question of a single hop asks no model, unless an option of that kind is on."""
     search, lexicon = settings.search, domain.lexicon
-    parts = parts_of(query, lexicon)
+    parts = parts_of(_parts(query, domain, settings, generator, stop), lexicon)
     rankings: dict[str, Ranking] = {}
     weights = {**fusion_weights(query, settings), "facts": search.fact_weight, "specialists": search.specialist_weight}
     if settings.has("facts"):
@@ -29,12 +30,21 @@ def plan(query: Query, indexes: Indexes, embedder: QueryEmbedder, domain: Domain
         rankings["specialists"] = _by_specialist(query, indexes, domain, search.candidates)
     if generator is not None and settings.has("refine"):
         text = refined(query, generator, domain.rewriting, lexicon, settings.answer, stop)
-        parts += (Part(lexicon.canonical(text), tuple(lexicon.tokens(text))),) if text else ()
+        parts += parts_of([text] if text else [], lexicon)
     if generator is not None and settings.has("hyde"):
         rankings["hyde"] = _hypothetical(query, indexes, embedder, domain, settings, generator, stop)
     for number in range(1, len(parts) + 1):
         weights |= {f"bm25/{number}": search.part_weight, f"dense/{number}": search.part_weight}
     return Route(parts, rankings, weights)
+
+
+def _parts(query: Query, domain: Domain, settings: Settings, generator: LockedGenerator | None,
+           stop: threading.Event) -> tuple[str, ...]:
+    """Return the parts by rules, or those that the model writes for a question of several hops."""
+    if generator is None or not query.parts or settings.answer.decompose != "model":
+        return query.parts
+    prompt, temperature = domain.asking.triggers.prompt, settings.answer.decompose_temperature
+    return decompose_by_model(generator, prompt, query.standalone, Parts(query.parts), domain.lexicon, stop, temperature).parts
 
 
 def _by_specialist(query: Query, indexes: Indexes, domain: Domain, most: int) -> Ranking:

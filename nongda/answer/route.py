@@ -6,11 +6,11 @@ is also searched part by part, all at once (adaptive routing; the parts come fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nongda.language.lexicon import Lexicon
-from nongda.records import Hit, Query
+from nongda.records import Hit
 
 Ranking = Callable[[], list[Hit]]
 
@@ -36,6 +36,6 @@ class Route:
     part_keep: int = 3
 
 
-def parts_of(query: Query, lexicon: Lexicon) -> tuple[Part, ...]:
-    """Return a query's parts as search sees them."""
-    return tuple(Part(lexicon.canonical(text), tuple(lexicon.tokens(text))) for text in query.parts)
+def parts_of(texts: Iterable[str], lexicon: Lexicon) -> tuple[Part, ...]:
+    """Return questions as search sees them."""
+    return tuple(Part(lexicon.canonical(text), tuple(lexicon.tokens(text))) for text in texts)
