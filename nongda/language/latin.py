@@ -76,7 +76,7 @@ class Latin:
         self._lexicon = lexicon
         self._typed = typed
         self._chinese = chinese  # sounds by Chinese word of the lexicon
-        self._english = {tuple(w.written.split()): w for w in typed if w.english}
+        self._english = {" ".join(re.split(r"[\s-]+", w.written)): w for w in typed if w.english}
 
     def correct(self, text: str, kept: frozenset[str]) -> tuple[str, list[Reading]]:
         """Return the text with its pinyin and English in Chinese, and what names were read; `kept` stay as they are."""
@@ -96,7 +96,8 @@ class Latin:
             return as_it_is
         english = self._as_english(stretch, kept)
         names = [p for p in english if p.reading]
-        if sum(p.known for p in english) >= _MOST_KNOWN * letters and (len(english) > 1 or not names):
+        is_english = sum(p.known for p in english) >= _MOST_KNOWN * letters and (len(english) > 1 or not names)
+        if is_english and any(p.text for p in english):
             return english
         pinyin = self._as_pinyin(stretch, kept)
         if pinyin:
@@ -108,22 +109,23 @@ class Latin:
 
     def _as_english(self, stretch: str, kept: frozenset[str]) -> list[_Piece]:
         words = [(m.start(), m.end()) for m in re.finditer(r"[^\s\u3000-]+", stretch)]
+        forms = [search_form(stretch[start:end]).replace("’", "'") for start, end in words]
         pieces: list[_Piece] = []
         index = 0
         while index < len(words):
-            for count in range(min(_LONGEST_PHRASE, len(words) - index), 0, -1):
+            most = _LONGEST_PHRASE if forms[index] in self._first_words else 1
+            for count in range(min(most, len(words) - index), 0, -1):
                 written = stretch[words[index][0] : words[index + count - 1][1]]
-                piece = self._english_piece(written, kept)
+                piece = self._english_piece(written, " ".join(forms[index : index + count]), kept)
                 if piece or count == 1:
                     pieces.append(piece or _Piece(written, written, 0))
                     index += count
                     break
         return pieces
 
-    def _english_piece(self, written: str, kept: frozenset[str]) -> _Piece | None:
-        form = " ".join(search_form(written).replace("’", "'").split())
+    def _english_piece(self, written: str, form: str, kept: frozenset[str]) -> _Piece | None:
         letters = sum(c.isalpha() for c in written)
-        typed = self._english.get(tuple(form.split()))
+        typed = self._english.get(form)
         if typed:
             return _Piece(written, typed.chinese, letters, None, typed.last)
         if form in kept:
@@ -133,6 +135,11 @@ class Latin:
             if len(terms) == 1:
                 return _Piece(written, terms[0], letters, Reading(written, terms[0]))
         return None
+
+    @cached_property
+    def _first_words(self) -> frozenset[str]:
+        """What phrases and names of several words begin with."""
+        return frozenset(phrase.split()[0] for phrase in (*self._english, *self._latin_words) if " " in phrase)
 
     @cached_property
     def _latin_words(self) -> dict[str, tuple[str, ...]]:
@@ -157,19 +164,25 @@ class Latin:
                 found.setdefault("".join(syllables), []).append((rank, syllables, term, term))
         return {key: [entry[1:] for entry in sorted(entries)] for key, entries in found.items()}
 
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        """What a word or a syllable may begin with, itself included."""
+        return frozenset(key[:end] for key in (*self._by_sound, *all_sounds()) for end in range(1, len(key) + 1))
+
     def _as_pinyin(self, stretch: str, kept: frozenset[str]) -> list[_Piece] | None:
         """Cut the letters of a stretch into known words and syllables; None where it is no pinyin."""
         letters, places, breaks = _letters(stretch)
         if not letters or not letters.isalpha():
             return None
-        longest = max(map(len, self._by_sound), default=0)
         best: list[tuple[tuple[int, int], int, str, str] | None] = [None] * (len(letters) + 1)
         best[0] = ((0, 0), 0, "", "")
         for start in range(len(letters)):
             here = best[start]
             if here is None:
                 continue
-            for end in range(start + 1, min(len(letters), start + longest) + 1):
+            for end in range(start + 1, len(letters) + 1):
+                if letters[start:end] not in self._beginnings:
+                    break
                 for cost, chinese, term in self._pieces(letters[start:end], start, breaks):
                     total = (here[0][0] + cost, here[0][1] + 1)
                     there = best[end]
