@@ -14,8 +14,9 @@ from nongda.engine import Engine
 from nongda.errors import StoreError, UsageError, WeightsError
 from nongda.index.store import Store
 from nongda.installation import add_samples
+from nongda.language.own_words import OwnWord
 from nongda.models.generate import LockedGenerator
-from nongda.records import Answer, Delta, FileReport, Stage, Turn
+from nongda.records import Answer, Delta, FileReport, Reading, Stage, Turn
 from nongda.settings import Settings
 
 SAMPLES = ROOT / "assets" / "corpus" / "咖啡"
@@ -122,6 +123,63 @@ def test_a_change_by_another_process_is_seen_by_the_next_question(engine, tmp_pa
     other.remove(report.doc_id)
     other.close()
     assert all(c.chunk.doc_id != report.doc_id for c in engine.search("青岚素").candidates)
+
+
+def top(engine, question: str) -> str:
+    return engine.search(question).candidates[0].document.source
+
+
+def test_an_own_word_counts_from_the_next_question_on_in_every_engine_of_the_folder(engine):
+    other = Engine.open(Settings(), engine.data_dir, "lite")
+    before = [c.chunk.id for c in engine.search("虎斑怎么治").candidates]
+    assert engine.set_own_words([OwnWord("虎斑", "叶锈病"), OwnWord("坏词", "没有的病名")])[0].startswith("第 2 行“坏词”")
+    assert engine.own_words() == other.own_words() == [OwnWord("虎斑", "叶锈病", "disease")]
+    for opened in (engine, other):
+        assert top(opened, "虎斑怎么治") == "11-叶锈病.md"
+        assert [e.term for e in opened.lexicon.entities("虎斑")] == ["叶锈病"]
+        assert list(opened.ask("虎斑怎么传播"))[-1].readings == (Reading("虎斑", "叶锈病"),)
+    other.set_own_words([])
+    assert [c.chunk.id for c in engine.search("虎斑怎么治").candidates] == before
+    other.close()
+    assert engine.lexicon.entities("虎斑") == ()
+
+
+def test_own_words_outlive_the_program_and_change_what_search_sees_of_passages(engine):
+    held = [c.id for d in engine.documents() for c in engine.chunks_of(d.id) if "橙黄色粉末" in c.text]
+    texts = {i: engine.chunk(i).search_text for i in held}
+    assert held
+    assert engine.set_own_words([OwnWord("橙黄色粉末", "叶锈病")]) == ()
+    again = Engine.open(Settings(), engine.data_dir, "lite")
+    assert again.own_words() == [OwnWord("橙黄色粉末", "叶锈病", "disease")]
+    assert [e.term for e in again.lexicon.entities("橙黄色粉末")] == ["叶锈病"]
+    again.close()
+    for chunk_id in held:
+        chunk = engine.chunk(chunk_id)
+        assert "橙黄色粉末" in chunk.text
+        assert "橙黄色粉末" not in chunk.search_text
+    engine.set_own_words([])
+    assert {i: engine.chunk(i).search_text for i in held} == texts
+
+
+def test_words_may_change_while_others_search(engine):
+    failures = []
+
+    def search():
+        try:
+            for _ in range(6):
+                engine.search("虎斑怎么治")
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(4):
+        engine.set_own_words([OwnWord("虎斑", "叶锈病")] if number % 2 == 0 else [])
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert engine.own_words() == []
 
 
 def test_samples_are_offered_once_and_a_removed_one_does_not_come_back(tmp_path):
@@ -266,6 +324,8 @@ def test_a_read_only_folder_answers(engine, monkeypatch):
     assert len(opened.documents()) == 2
     with pytest.raises(StoreError, match="只读"):
         opened.remove(opened.documents()[0].id)
+    with pytest.raises(StoreError, match="只读"):
+        opened.set_own_words([], [], opened.revision())
     opened.close()
 
 

@@ -4,7 +4,8 @@ Steps of `tokens`:
 1. Search form (NFKC, simplified, lower case), aliases replaced by standard terms, units outside of terms under
    one symbol (3 克百威 is no 3 g).
 2. Lexicon terms are found by longest match and stay whole, whatever characters they hold (2,4-滴, Bt-781):
-   jieba splits user words at such characters.
+   jieba splits user words at such characters. They are not put into its dictionary besides: it would only cut
+   them into more pieces that are no words (热河 of 干热河谷).
 3. The rest is cut by jieba's dictionary without its hidden Markov model, whose guesses differ between a
    question and a document; neighbouring single characters become pairs, so that 黄叶 is found unlisted.
 """
