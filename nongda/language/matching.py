@@ -47,7 +47,7 @@ class Matcher:
     def _match_at(self, text: str, start: int) -> Match | None:
         for length in self._lengths.get(text[start], ()):
             end = start + length
-            terms = self._words.get(text[start:end])
+            terms = self._words.get(text[start:end]) if end <= len(text) else None
             if terms is not None and not _breaks_latin_word(text, start, end):
                 return Match(start, end, terms)
         return None
