@@ -63,6 +63,7 @@ class Attributes:
     phrases: Mapping[str, tuple[re.Pattern[str], ...]]
     groups: re.Pattern[str]  # words for several crops at once
     residues: re.Pattern[str]  # behind a crop's name: its straw
+    sources: re.Pattern[str]  # behind a name: where something is written
     ignored: frozenset[str]  # terms that are attributes themselves
     units: Units
     version: str
@@ -80,7 +81,7 @@ class Attributes:
                 {name: re.compile(pattern) for name, pattern in data["columns"].items()},
                 {name: re.compile(pattern) for name, pattern in data["rejected"].items()},
                 _phrases(data["phrases"]), re.compile(data["groups"]["words"]), re.compile(data["residues"]["words"]),
-                frozenset(data["ignored"]["terms"]),
+                re.compile(data["sources"]["words"]), frozenset(data["ignored"]["terms"]),
                 units, _digest(folder),
             )
         except (OSError, ValueError, KeyError, AttributeError, TypeError, re.error) as error:

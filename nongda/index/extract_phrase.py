@@ -78,7 +78,8 @@ class PhraseReader:
                  place: Place) -> list[Fact]:
         """Return the products that a clause names for one disease or pest: 丙环唑防治纹枯病, 药剂可选噻嗪酮、吡蚜酮."""
         products = of_kinds(names, ("product",), *clause)
-        if not products or any(n.mixed for n in products):
+        is_mix = any(n.mixed for n in products) or self._attributes.phrases["mixes"][0].search(folded, *clause)
+        if not products or is_mix:
             return []
         problems = of_kinds(names, PROBLEMS, *clause)
         last = max(n.end for n in products)

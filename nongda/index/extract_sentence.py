@@ -26,14 +26,15 @@ _WHEN = re.compile(
     r"(?:时|时候|(?<![前之])后|(?<!以)前|期间?|阶段|天气|季节?|年份|\d月(?:[上中下]旬|初|底|末)?"
     r"|的[\u4e00-\u9fff]{0,4}?(?:田|园|地|土壤|地块|果园|棚))[,、]?$")
 _WHEN_INSIDE = re.compile(
-    r"^[^,:;]{0,22}?(?:时(?!间|候|期)|时候|[初末盛]期|期(?!间|限)|期间|(?<![目])前(?!期|后)|后(?!期|代)|季|\d月(?:[上中下]旬|初|底|末)?"
+    r"^[^,:;]{0,22}?(?:时(?!间|候|期)|时候|[初末盛]期|期(?!间|限)|期间|后\d+(?:[~-]\d+)?[天日]|(?<![目])前(?!期|后)|后(?!期|代)|季|\d月(?:[上中下]旬|初|底|末)?"
     r"|的[\u4e00-\u9fff]{0,4}?(?:田|园|地|土壤|地块|果园|棚))(?=[每用喷施应可宜追再又撒浇灌打的,、]|$)")
 _UNKNOWN = re.compile(
     r"[\u4e00-\u9fff]{1,4}(?:病(?![菌斑叶株情原害程部残虫毒田果丛穗区级])|蝽|蚜(?![量虫株])|螨(?![量株卵])"
-    r"|蛾|螟|蠹|蚧|虱|天牛|线虫|瓢虫|象甲)")
+    r"|蛾|螟|蠹|蚧|虱|蝇|天牛|线虫|瓢虫|象甲)")
 _LINK = re.compile(
     r"(?:应|宜|可|要|须|约|大约|一般|通常|多|为|是|在|达到?|控制到?|掌握|保持|以|需要?|的|到|至|于|[:,、\s]|只|仅|有|即)+$")
 _LEADING = re.compile(r"^(?:[\s,、:;(或和及与]|\d+[.)、](?!\d)|[-*•])+")
+_LIST_BEGINS = ("、", "和", "与", "及", "加", "或")
 _EACH = re.compile(r"[各均]")
 _JOINED = re.compile(r"(?:、|,|和|与|及|或者?|以及|等|\s)*")
 LASTING = frozenset({"disease", "pest", "product", "variety", "crop", "soil"})  # what a heading says holds for all below it
@@ -77,12 +78,15 @@ class SentenceReader:
         names = self._names.of(text)
         found: list[Fact] = []
         last: dict[str, int] = {}
+        listed: Attribute | None = None
         for number in self._numbers(text, folded, names):
             clause = folded[slice(*number.clause)]
             quantity = number.quantity
             lead = folded[number.since : quantity.start]
             tail = folded[quantity.end : number.clause[1]]
             attribute = self._attributes.of_number(quantity.unit, lead, tail, clause, folded)
+            attribute = attribute or self._continued(folded, names, number, listed, clause)
+            listed = attribute
             if attribute is None or self._attributes.rejected["clause"].search(clause):
                 continue
             ends = bounded(folded, quantity)
@@ -93,6 +97,17 @@ class SentenceReader:
                 found += self._facts(text, folded, names, number, attribute, ends, place, since)
                 last[attribute.key] = ends.end
         return found
+
+    def _continued(self, folded: str, names: Sequence[Name], number: _Number, listed: Attribute | None,
+                   clause: str) -> Attribute | None:
+        """A list goes on with what it began: 每亩施尿素10公斤、过磷酸钙25公斤."""
+        quantity = number.quantity
+        if listed is None or not listed.near or quantity.unit not in listed.units or listed.veto.search(clause):
+            return None
+        words = folded[number.since : quantity.start]
+        begins = number.since > number.clause[0] and words.startswith(_LIST_BEGINS)
+        held = of_kinds(names, listed.kinds, number.since, quantity.start)
+        return listed if begins and len(held) == 1 and held[0].end == quantity.start else None
 
     def _numbers(self, text: str, folded: str, names: Sequence[Name]) -> Iterator[_Number]:
         brackets = [m.span() for m in _BRACKETS.finditer(folded)]
@@ -121,7 +136,7 @@ class SentenceReader:
         condition = self._condition(text, folded, names, number, attribute, ends, owners, since)
         facts = []
         for owner in owners:
-            target = owner.term if owner.kind in PROBLEMS else self._target(names, number, attribute, place, _unknown(folded, names))
+            target = owner.term if owner.kind in PROBLEMS else self._target(names, number, attribute, place, folded)
             if not owner.sure or not crop.sure or (attribute.near and not owner.term):
                 continue
             if not owner.term and crop.term and "crop" in attribute.kinds:
@@ -141,6 +156,7 @@ class SentenceReader:
     def owners(self, folded: str, names: Sequence[Name], number: _Number, attribute: Attribute, place: Place) -> list[Owner]:
         """Return whose a number is: one term, several that share it (各), or one Owner that is not sure."""
         start, at = number.clause[0], number.quantity.start
+        names = [n for n in names if not self._attributes.sources.match(folded, n.end)]
         regions = [of_kinds(names, attribute.kinds, number.since, at), _right(folded, names, number, attribute),
                    of_kinds(names, attribute.kinds, start, at)]
         breaks = [0, *(m.end() for m in CLAUSE_BREAK.finditer(folded[:start]))]
@@ -169,7 +185,7 @@ class SentenceReader:
             for tier in tiers(kinds):
                 found = distinct(n for n in names if n.kind in tier)
                 if found:
-                    one = len(found) == 1
+                    one = len(found) == 1 and not (tier & PROBLEMS and _unknown(fold(heading), names))
                     return Owner(found[0].term, found[0].kind) if one else Owner(sure=not tier & PROBLEMS)
         return Owner()
 
@@ -191,13 +207,15 @@ class SentenceReader:
         above = field if field else place.crops
         return Owner(above[0], "crop") if len(above) == 1 and not crops else Owner(sure=not above and not crops)
 
-    def _target(self, names: Sequence[Name], number: _Number, attribute: Attribute, place: Place, unknown: bool) -> str:
+    def _target(self, names: Sequence[Name], number: _Number, attribute: Attribute, place: Place, folded: str) -> str:
         before = of_kinds(names, PROBLEMS, 0, number.quantity.start)
         own = [n for n in before if n.start >= number.clause[0]]
+        if not own and _unknown(folded, names, *number.clause):
+            return ""
         found = distinct(own or before)
         if found:
             return found[0].term if len(found) == 1 else ""
-        if not attribute.scope or of_kinds(names, PROBLEMS) or unknown:
+        if not attribute.scope or of_kinds(names, PROBLEMS) or _unknown(folded, names):
             return ""
         for heading in place.headings:
             found = distinct(of_kinds(self._names.of(heading), PROBLEMS))
@@ -239,9 +257,10 @@ def _right(folded: str, names: Sequence[Name], number: _Number, attribute: Attri
     return [n for n in names if n.start == reach and n.kind in ("product", "nutrient")]
 
 
-def _unknown(folded: str, names: Sequence[Name]) -> bool:
-    """Tell whether a disease or pest seems to be named that the lexicon does not know."""
-    return any(not any(n.start < m.end() <= n.end for n in names) for m in _UNKNOWN.finditer(folded))
+def _unknown(folded: str, names: Sequence[Name], start: int = 0, end: int | None = None) -> bool:
+    """Tell whether a disease or pest seems to be named between two offsets that the lexicon does not know."""
+    found = _UNKNOWN.finditer(folded, start, len(folded) if end is None else end)
+    return any(not any(n.start < m.end() <= n.end for n in names) for m in found)
 
 
 def _is_list(folded: str, names: Sequence[Name]) -> bool:

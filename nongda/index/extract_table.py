@@ -13,26 +13,14 @@ from nongda.index.extract_sentence import LASTING, Owner, SentenceReader
 from nongda.index.families import GROUPS
 from nongda.index.names import PROBLEMS, Names, distinct, of_kinds, tiers
 from nongda.index.places import Place
+from nongda.index.table_heads import Head, Heads
 from nongda.language.text import fold
 from nongda.records import Fact, Quantity
 
-_UNIT = re.compile(r"^(?P<name>.*?)\((?P<unit>[^()]*)\)\s*$")
-_TWO_UNITS = re.compile(r"或|/\d|、")
 _PARTS = re.compile(r"[；;，,、。]|或(?=\d)")
 _BRACKETS = re.compile(r"\([^()]*\)")
 _MOST_SHARING = 4  # names in one label
 _LONGEST_TEXT = 80
-
-
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """A header or a row's label that names an attribute; `words` is all of it, `unit` what it gives."""
-
-    words: str
-    name: str
-    unit: str | None
-    attribute: Attribute | None
-    scale: float = 1.0  # of its unit: 万株
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +40,7 @@ class TableReader:
         self._names = names
         self._attributes = attributes
         self._sentences = sentences
-        self._heads: dict[str, _Head] = {}
+        self._heads = Heads(attributes)
 
     def read(self, text: str, place: Place) -> list[Fact]:
         """Return the facts of the row at a place of a table's text; none of a table without a header."""
@@ -69,13 +57,13 @@ class TableReader:
     def _cell(self, row: _Row, column: int) -> list[Fact]:
         cell = row.cells[column]
         is_empty = not cell or self._attributes.rejected["cell"].match(fold(cell))
-        if is_empty or (column and self._has_role(row.header[column], "source")):
+        if is_empty or (column and self._heads.plays(row.header[column], "source")):
             return []
-        head = self._head(row.header[column])
+        head = self._heads.of(row.header[column])
         transposed = False
-        if head.attribute is None and column and self._has_role(row.header[0], "label"):
-            head, transposed = self._head(row.cells[0]), True
-            head = _with_unit_of(head, self._head(row.header[0]), self._attributes)
+        if head.attribute is None and column and self._heads.plays(row.header[0], "label"):
+            head, transposed = self._heads.of(row.cells[0]), True
+            head = self._heads.with_unit_of(head, self._heads.of(row.header[0]))
         if head.attribute is None:
             return self._sentence(row, column)
         if head.attribute.value == "quantity":
@@ -84,39 +72,25 @@ class TableReader:
 
     def _sentence(self, row: _Row, column: int) -> list[Fact]:
         """Read a cell that holds a sentence, under the names of its row: the label is its nearest heading."""
-        if not column or self._has_role(row.header[0], "label"):
+        if not column or self._heads.plays(row.header[0], "label"):
             return []
         crop, label = self._crop(row, column, False), row.cells[0]
         place = replace(row.place, headings=(label, row.caption, *row.place.headings),
                         crops=(crop.term,) if crop.term else ())
         facts = self._sentences.read(row.cells[column], place) if crop.sure else []
-        return [replace(f, condition="；".join(p for p in (label, f.condition) if p not in ("", f.subject)))
-                for f in facts]
+        return [replace(f, target=target, condition="；".join(p for p in (label, f.condition) if p not in ("", f.subject)))
+                for f in facts for target in self._targets_of_sentence(row, column, f)]
 
-    # the head
-
-    def _head(self, words: str) -> _Head:
-        if words not in self._heads:
-            match = _UNIT.match(fold(words))
-            name = words[: match.end("name")] if match else words
-            given = re.split("[,，]", match["unit"])[0] if match else ""
-            unit, scale = self._unit(name, given) if given else (None, 1.0)
-            self._heads[words] = _Head(words, name, unit, self._attributes.of_header(words, unit), scale)
-        return self._heads[words]
-
-    def _unit(self, name: str, given: str) -> tuple[str | None, float]:
-        if _TWO_UNITS.search(given):
-            return "?", 1.0  # 克或毫升: the cells have no certain unit
-        found = self._attributes.units.rates(f"{name}：1{given}")
-        fits = found and found[-1].end == len(name) + 2 + len(given) and found[-1].unit
-        return (found[-1].unit, found[-1].low) if fits else (None, 1.0)
-
-    def _has_role(self, header: str, role: str) -> bool:
-        return bool(self._attributes.columns[role].search(fold(header)))
+    def _targets_of_sentence(self, row: _Row, column: int, fact: Fact) -> list[str]:
+        """What a row is against holds for its sentences too, unless they say it themselves."""
+        attribute = self._attributes.by_key[fact.attribute]
+        if fact.kind in PROBLEMS or of_kinds(self._names.of(row.cells[column]), PROBLEMS):
+            return [fact.target]
+        return self._targets(row, column, attribute)
 
     # numbers
 
-    def _quantities(self, row: _Row, column: int, head: _Head, attribute: Attribute, transposed: bool) -> list[Fact]:
+    def _quantities(self, row: _Row, column: int, head: Head, attribute: Attribute, transposed: bool) -> list[Fact]:
         cell = row.cells[column]
         parts = _parts(cell) if len(self._read(cell, head, attribute)) != 1 else [cell]
         is_sequence = "、" in cell and any(re.fullmatch(r"[\d.~～—\-%]+", p) for p in parts)  # 18、46: of what each?
@@ -141,7 +115,7 @@ class TableReader:
                                  transposed)
         return facts
 
-    def _read(self, cell: str, head: _Head, attribute: Attribute) -> list[Quantity]:
+    def _read(self, cell: str, head: Head, attribute: Attribute) -> list[Quantity]:
         """Return the cell's quantities that the attribute may have, with the header's unit and 每亩; none in brackets."""
         lead = f"{head.name}："
         plain = _BRACKETS.sub(lambda m: " " * len(m.group()), fold(cell))
@@ -159,7 +133,7 @@ class TableReader:
                 found.append(Quantity(quantity.low * scale, quantity.high * scale, unit, start, end))
         return found
 
-    def _is_other(self, folded: str, quantity: Quantity, head: _Head, attribute: Attribute) -> bool:
+    def _is_other(self, folded: str, quantity: Quantity, head: Head, attribute: Attribute) -> bool:
         """Tell whether the words in a cell make its number something else: 兑水50公斤 in a column of doses."""
         if head.unit is not None:
             return False
@@ -168,7 +142,7 @@ class TableReader:
 
     # texts and terms
 
-    def _texts(self, row: _Row, column: int, head: _Head, attribute: Attribute, transposed: bool) -> list[Fact]:
+    def _texts(self, row: _Row, column: int, head: Head, attribute: Attribute, transposed: bool) -> list[Fact]:
         cell = row.cells[column]
         if attribute.value == "term":
             problems = distinct(of_kinds(self._names.of(cell), PROBLEMS))
@@ -180,7 +154,7 @@ class TableReader:
 
     # whose
 
-    def _facts(self, row: _Row, column: int, head: _Head, attribute: Attribute, value: str,
+    def _facts(self, row: _Row, column: int, head: Head, attribute: Attribute, value: str,
                amount: tuple[float | None, float | None, str], extra: list[str], transposed: bool,
                target: str = "") -> list[Fact]:
         owners = self._owners(row, column, attribute, transposed)
@@ -203,9 +177,9 @@ class TableReader:
         """Look in the label (or the column's header), in the other cells, in the header, in caption and headings."""
         label = row.header[column] if transposed else row.cells[0] if column else ""
         others = [c for i, c in enumerate(row.cells) if i not in (0, column)
-                  and self._has_role(row.header[i], "subject") and not self._has_role(row.header[i], "source")]
+                  and self._heads.plays(row.header[i], "subject") and not self._heads.plays(row.header[i], "source")]
         places = [label, *([] if transposed else [row.header[column], *others, row.header[0]])]
-        products = [c for i, c in enumerate(row.cells) if c and i != column and self._has_role(row.header[i], "product")]
+        products = [c for i, c in enumerate(row.cells) if c and i != column and self._heads.plays(row.header[i], "product")]
         for tier in tiers([k for k in attribute.kinds if k != "practice" or transposed]):
             if "product" in tier and products and not transposed:
                 if not any(of_kinds(self._names.of(c), tier) for c in products):
@@ -230,9 +204,9 @@ class TableReader:
         return [Owner(n.term, n.kind) for n in found] if len(found) == 1 or is_list else [Owner(sure=False)]
 
     def _crop(self, row: _Row, column: int, transposed: bool) -> Owner:
-        stated = [c for i, c in enumerate(row.cells) if self._has_role(row.header[i], "crop")]
+        stated = [c for i, c in enumerate(row.cells) if self._heads.plays(row.header[i], "crop")]
         cells = [row.header[column] if transposed else row.cells[0]]
-        cells += [c for i, c in enumerate(row.cells) if i and not self._has_role(row.header[i], "source")]
+        cells += [c for i, c in enumerate(row.cells) if i and not self._heads.plays(row.header[i], "source")]
         for text in (*stated, *cells[:1], row.cells[column], *cells[1:], row.header[column], row.header[0], row.caption):
             found = distinct(of_kinds(self._names.of(text), ("crop",)))
             crops = [n.term for n in found] or list(self._names.crops(text))
@@ -240,11 +214,11 @@ class TableReader:
                 return Owner(crops[0], "crop", len(crops) == 1)
             if group := self._attributes.groups.search(text):
                 return Owner(group.group() if group.group() in GROUPS else "", "crop")
-        crops = list(row.place.crops)
-        return Owner(crops[0], "crop") if len(crops) == 1 else Owner(sure=not crops)
+        crops = [] if any(stated) else list(row.place.crops)  # a crop that the lexicon does not know
+        return Owner(crops[0], "crop") if len(crops) == 1 else Owner(sure=not crops and not any(stated))
 
     def _targets(self, row: _Row, column: int, attribute: Attribute) -> list[str]:
-        stated = [c for i, c in enumerate(row.cells) if self._has_role(row.header[i], "target")]
+        stated = [c for i, c in enumerate(row.cells) if self._heads.plays(row.header[i], "target")]
         for text in (*stated, row.cells[0], row.header[column], row.header[0], row.caption):
             found = distinct(of_kinds(self._names.of(text), PROBLEMS))
             if found:
@@ -256,30 +230,23 @@ class TableReader:
                     return [found[0].term] if len(found) == 1 else [""]
         return [""]
 
-    def _condition(self, row: _Row, column: int, head: _Head, attribute: Attribute, extra: Sequence[str], owner: Owner,
+    def _condition(self, row: _Row, column: int, head: Head, attribute: Attribute, extra: Sequence[str], owner: Owner,
                    crop: Owner, transposed: bool) -> str:
         """Return what limits a cell: the label, the cells of conditions, what the header says beyond the attribute."""
         parts = [row.cells[0]] if column else []
         if transposed:
             parts = [row.header[column]]
+        if not transposed:
+            parts += [c for i, c in enumerate(row.cells) if i not in (0, column) and self._heads.plays(row.header[i], "product")]
         if attribute.value == "quantity" and not transposed:
             parts += [c for i, c in enumerate(row.cells) if i not in (0, column)
-                      and self._has_role(row.header[i], "condition") and not self._has_role(row.header[i], "source")]
+                      and self._heads.plays(row.header[i], "condition") and not self._heads.plays(row.header[i], "source")]
         if attribute.says or _without(head.name, _first(attribute.header, head.name)):
             parts.append(head.name)
         parts += [c for c in row.cells if (g := self._attributes.groups.search(c)) and g.group() not in GROUPS
                   and not crop.term]
         known = {owner.term, crop.term, ""}
         return "；".join(dict.fromkeys(p.strip() for p in [*parts, *extra] if p.strip() not in known))
-
-
-def _with_unit_of(head: _Head, corner: _Head, attributes: Attributes) -> _Head:
-    """A label without a unit has that of the table's corner: 项目（℃）."""
-    if corner.unit is None or head.unit is not None:
-        return head
-    attribute = head.attribute or attributes.of_header(head.words, corner.unit)
-    fits = attribute is not None and corner.unit in attribute.units
-    return _Head(head.words, head.name, corner.unit, attribute) if fits else head
 
 
 def _parts(cell: str) -> list[str]:

@@ -149,7 +149,7 @@ class Ingester:
             id=document_id(data), sha256=sha256_hex(data), text_sha256=text_sha256, source=place.path.name,
             meta=document.meta, pages=document.pages, characters=sum(len(c.text) for c in chunks),
             warnings=document.warnings, added_at=datetime.now(UTC).isoformat(), data=data, chunks=stored,
-            facts=tuple(f for c in chunks for f in self._facts.facts_of(c, document.meta)) if self._facts else (),
+            facts=tuple(self._facts.facts_of_document(chunks, document.meta)) if self._facts else (),
         ), written_by(self._embedder))
 
 

@@ -60,6 +60,13 @@ class Names:
             self._crops[text] = tuple(e.term for e in named(text, self._lexicon) if e.kind == "crop")
         return self._crops[text]
 
+    def _put(self, form: str, start: int, end: int) -> Iterable[Name]:
+        inner = {search_form(e.term): e for e in self._lexicon.entities(form[start:end])}
+        for match in self._lexicon.find(form[start:end]):
+            entity = inner.get(match.terms[0]) if len(match.terms) == 1 else None
+            if entity is not None and start + match.end == end and entity.kind in ("product", "nutrient"):
+                yield Name(start + match.start, end, entity.term, entity.kind)
+
     def _is_idle(self, entity: Entity, form: str, end: int) -> bool:
         is_residue = entity.kind == "crop" and self._residues is not None and self._residues.match(form, end)
         return bool(is_residue) or entity.term in self._ignored
@@ -76,6 +83,8 @@ class Names:
                 around = form[match.start - 1 : match.start], form[match.end : match.end + 1]
                 mixed = any(mark and mark in _MIXTURE_MARKS for mark in around)
                 yield Name(match.start, match.end, entity.term, entity.kind, mixed)
+                if entity.kind == "practice":  # 施石灰 is a work with 石灰
+                    yield from self._put(form, match.start + 1, match.end)
 
 
 def tiers(kinds: Sequence[str]) -> list[frozenset[str]]:

@@ -14,6 +14,6 @@ def refresh_facts(store: Store, extractor: FactExtractor) -> bool:
     if store.read_only or store.meta().get("facts") == extractor.version:
         return False
     documents = store.documents()
-    facts = {d.id: [f for c in store.chunks_of(d.id) for f in extractor.facts_of(c, d.meta)] for d in documents}
+    facts = {d.id: extractor.facts_of_document(store.chunks_of(d.id), d.meta) for d in documents}
     store.replace_facts(facts, extractor.version)
     return True
