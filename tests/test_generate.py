@@ -143,3 +143,21 @@ def test_a_locked_model_lets_a_stopped_reader_go_and_serves_the_next(generator):
     locked._lock.release()
     chances = choose(locked, "只回复字母A。")
     assert max(chances, key=chances.get) == "A"
+
+
+def test_a_reply_under_a_grammar_is_one_that_it_allows(generator):
+    grammar = 'root ::= "[" ("甲" | "乙") "]"'
+    asked = [{"role": "user", "content": "一加一等于几？"}]
+    assert generator.constrained(asked, grammar, 8, NEVER) in ("[甲]", "[乙]")
+    assert "".join(say(generator, "一加一等于几？"))
+    stopped = threading.Event()
+    stopped.set()
+    assert LockedGenerator(generator).constrained(asked, grammar, 8, stopped) == ""
+    assert LockedGenerator(generator).constrained(asked, grammar, 8, NEVER) in ("[甲]", "[乙]")
+
+
+def test_a_locked_model_that_knows_no_grammar_replies_nothing():
+    class Plain:
+        name, context = "plain", 512
+
+    assert LockedGenerator(Plain()).constrained([], "", 8, NEVER) == ""

@@ -27,7 +27,7 @@ class Attribute:
 
     `kinds` are the kinds of its subject, the preferred first; a subject must stand in the same sentence or row where
     `near`. `scope`: the disease or pest may come from a heading. `says`: the words before the number are a condition.
-    `unless` is searched in the whole sentence; `crop_if` in the clause, before a heading's crop becomes the subject.
+    `unless` is searched in the whole sentence; `crop_if` in the clause, before a crop becomes the subject.
     `valid` must be in a text. `by_unit`: a number in one of its units needs no words. `least` is the smallest number
     of a sentence, `least_said` the fewest characters of its condition.
     """
@@ -63,6 +63,7 @@ class Attributes:
     phrases: Mapping[str, tuple[re.Pattern[str], ...]]
     groups: re.Pattern[str]  # words for several crops at once
     residues: re.Pattern[str]  # behind a crop's name: its straw
+    elements: Mapping[str, re.Pattern[str]]  # nutrients by the headers of their columns
     sources: re.Pattern[str]  # behind a name: where something is written
     ignored: frozenset[str]  # terms that are attributes themselves
     units: Units
@@ -81,17 +82,19 @@ class Attributes:
                 {name: re.compile(pattern) for name, pattern in data["columns"].items()},
                 {name: re.compile(pattern) for name, pattern in data["rejected"].items()},
                 _phrases(data["phrases"]), re.compile(data["groups"]["words"]), re.compile(data["residues"]["words"]),
+                {term: re.compile(pattern) for term, pattern in data["elements"].items()},
                 re.compile(data["sources"]["words"]), frozenset(data["ignored"]["terms"]),
                 units, _digest(folder),
             )
         except (OSError, ValueError, KeyError, AttributeError, TypeError, re.error) as error:
             raise SettingsError(f"属性表 {path} 无法读取（{error}）：请恢复该文件") from error
 
-    def of_header(self, words: str, unit: str | None) -> Attribute | None:
-        """Return the attribute that a header names, with the unit it gives; None where it names none."""
+    def of_header(self, words: str, name: str, unit: str | None) -> Attribute | None:
+        """Return the attribute that a header names, by all its words or by those before its unit, or None."""
         folded = fold(words)
         for attribute in self.by_key.values():
-            if attribute.header.search(folded) and (unit is None or unit in attribute.units or not attribute.units):
+            fits = unit is None or unit in attribute.units or not attribute.units
+            if fits and (attribute.header.search(folded) or attribute.header.search(name)):
                 return attribute
         return next((a for a in self.by_key.values() if a.by_unit and unit in a.units), None)
 

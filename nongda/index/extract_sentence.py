@@ -26,7 +26,8 @@ _WHEN = re.compile(
     r"(?:时|时候|(?<![前之])后|(?<!以)前|期间?|阶段|天气|季节?|年份|\d月(?:[上中下]旬|初|底|末)?"
     r"|的[\u4e00-\u9fff]{0,4}?(?:田|园|地|土壤|地块|果园|棚))[,、]?$")
 _WHEN_INSIDE = re.compile(
-    r"^[^,:;]{0,22}?(?:时(?!间|候|期)|时候|[初末盛]期|期(?!间|限)|期间|后\d+(?:[~-]\d+)?[天日]|(?<![目])前(?!期|后)|后(?!期|代)|季|\d月(?:[上中下]旬|初|底|末)?"
+    r"^[^,:;]{0,22}?(?:时(?!间|候|期)|时候|[初末盛]期|期(?!间|限)|期间|后\d+(?:[~-]\d+)?[天日]|(?<![目])前(?!期|后)"
+    r"|后(?!期|代)|季|\d月(?:[上中下]旬|初|底|末)?"
     r"|的[\u4e00-\u9fff]{0,4}?(?:田|园|地|土壤|地块|果园|棚))(?=[每用喷施应可宜追再又撒浇灌打的,、]|$)")
 _UNKNOWN = re.compile(
     r"[\u4e00-\u9fff]{1,4}(?:病(?![菌斑叶株情原害程部残虫毒田果丛穗区级])|蝽|蚜(?![量虫株])|螨(?![量株卵])"
@@ -120,7 +121,8 @@ class SentenceReader:
             end = min((b - 1 for b in breaks if b > quantity.end), default=len(text))
             number = _Number(quantity, (start, max(end, quantity.end)), max(start, before))
             before = quantity.end
-            if not any(a < quantity.start < b for a, b in brackets):
+            is_one_of_two = "/" in (folded[quantity.start - 1 : quantity.start], folded[quantity.end : quantity.end + 1])
+            if not is_one_of_two and not any(a < quantity.start < b for a, b in brackets):
                 yield number
 
     def _is_content(self, folded: str, quantity: Quantity, names: Sequence[Name]) -> bool:
@@ -141,7 +143,7 @@ class SentenceReader:
                 continue
             if not owner.term and crop.term and "crop" in attribute.kinds:
                 owner = crop
-            if owner.kind == "crop" and not self._may_be_of_crop(folded, names, number, attribute):
+            if owner.kind == "crop" and not self._may_be_of_crop(folded, number, attribute):
                 continue
             if (owner.term or target) and len(condition) >= attribute.least_said:
                 value = text[ends.start : ends.end]
@@ -149,9 +151,8 @@ class SentenceReader:
                                   ends.low, ends.high, number.quantity.unit, condition, place.start, place.end))
         return facts
 
-    def _may_be_of_crop(self, folded: str, names: Sequence[Name], number: _Number, attribute: Attribute) -> bool:
-        said = of_kinds(names, ("crop",), 0, number.quantity.start)
-        return bool(said) or bool(attribute.crop_if.search(folded[slice(*number.clause)]))
+    def _may_be_of_crop(self, folded: str, number: _Number, attribute: Attribute) -> bool:
+        return bool(attribute.crop_if.search(folded[slice(*number.clause)]))
 
     def owners(self, folded: str, names: Sequence[Name], number: _Number, attribute: Attribute, place: Place) -> list[Owner]:
         """Return whose a number is: one term, several that share it (各), or one Owner that is not sure."""
@@ -173,7 +174,7 @@ class SentenceReader:
         if attribute.near:
             return [Owner()]
         above = self._above(folded, attribute, place)
-        return [Owner(above.term, above.kind, not (above.kind in PROBLEMS and _unknown(folded, names)))]
+        return [Owner(above.term, above.kind, not (above.kind in PROBLEMS and unknown_problem(folded, names)))]
 
     def _above(self, folded: str, attribute: Attribute, place: Place) -> Owner:
         """Return the term of the nearest heading that names any of these kinds; none where it names several crops."""
@@ -185,7 +186,7 @@ class SentenceReader:
             for tier in tiers(kinds):
                 found = distinct(n for n in names if n.kind in tier)
                 if found:
-                    one = len(found) == 1 and not (tier & PROBLEMS and _unknown(fold(heading), names))
+                    one = len(found) == 1 and not (tier & PROBLEMS and unknown_problem(fold(heading), names))
                     return Owner(found[0].term, found[0].kind) if one else Owner(sure=not tier & PROBLEMS)
         return Owner()
 
@@ -210,12 +211,12 @@ class SentenceReader:
     def _target(self, names: Sequence[Name], number: _Number, attribute: Attribute, place: Place, folded: str) -> str:
         before = of_kinds(names, PROBLEMS, 0, number.quantity.start)
         own = [n for n in before if n.start >= number.clause[0]]
-        if not own and _unknown(folded, names, *number.clause):
+        if not own and unknown_problem(folded, names, *number.clause):
             return ""
         found = distinct(own or before)
         if found:
             return found[0].term if len(found) == 1 else ""
-        if not attribute.scope or of_kinds(names, PROBLEMS) or _unknown(folded, names):
+        if not attribute.scope or of_kinds(names, PROBLEMS) or unknown_problem(folded, names):
             return ""
         for heading in place.headings:
             found = distinct(of_kinds(self._names.of(heading), PROBLEMS))
@@ -230,7 +231,8 @@ class SentenceReader:
         parts: list[str] = []
         previous = max((m.end() for m in CLAUSE_BREAK.finditer(folded[: max(0, start - 1)])), default=0)
         clause_before = _trimmed(text, folded, previous, start - 1) if start else ""
-        if _WHEN.search(fold(clause_before)) and 2 <= len(clause_before) <= _LONGEST_CONDITION:
+        others = [n for n in of_kinds(names, PROBLEMS, previous, start) if n.term not in {o.term for o in owners}]
+        if _WHEN.search(fold(clause_before)) and 2 <= len(clause_before) <= _LONGEST_CONDITION and not others:
             parts.append(clause_before)
         if attribute.says:
             parts.append(_trimmed(text, folded, max(start, since), ends.start))
@@ -257,7 +259,7 @@ def _right(folded: str, names: Sequence[Name], number: _Number, attribute: Attri
     return [n for n in names if n.start == reach and n.kind in ("product", "nutrient")]
 
 
-def _unknown(folded: str, names: Sequence[Name], start: int = 0, end: int | None = None) -> bool:
+def unknown_problem(folded: str, names: Sequence[Name], start: int = 0, end: int | None = None) -> bool:
     """Tell whether a disease or pest seems to be named between two offsets that the lexicon does not know."""
     found = _UNKNOWN.finditer(folded, start, len(folded) if end is None else end)
     return any(not any(n.start < m.end() <= n.end for n in names) for m in found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from nongda.documents.pieces import cells_of, header_above
 from nongda.index.attributes import Attribute, Attributes
 from nongda.index.bounds import bounded
-from nongda.index.extract_sentence import LASTING, Owner, SentenceReader
+from nongda.index.extract_sentence import LASTING, Owner, SentenceReader, unknown_problem
 from nongda.index.families import GROUPS
 from nongda.index.names import PROBLEMS, Names, distinct, of_kinds, tiers
 from nongda.index.places import Place
@@ -176,14 +176,16 @@ class TableReader:
     def _owners(self, row: _Row, column: int, attribute: Attribute, transposed: bool) -> list[Owner]:
         """Look in the label (or the column's header), in the other cells, in the header, in caption and headings."""
         label = row.header[column] if transposed else row.cells[0] if column else ""
+        if self._is_unknown(row, column, attribute, label if transposed else None):
+            return [Owner(sure=False)]
+        named = row.cells[0] if transposed else row.header[column]
+        element = [t for t, p in self._attributes.elements.items() if p.search(self._heads.of(named).name)]
+        if "nutrient" in attribute.kinds and element:
+            return [Owner(element[0], "nutrient", len(element) == 1)]
         others = [c for i, c in enumerate(row.cells) if i not in (0, column)
                   and self._heads.plays(row.header[i], "subject") and not self._heads.plays(row.header[i], "source")]
         places = [label, *([] if transposed else [row.header[column], *others, row.header[0]])]
-        products = [c for i, c in enumerate(row.cells) if c and i != column and self._heads.plays(row.header[i], "product")]
         for tier in tiers([k for k in attribute.kinds if k != "practice" or transposed]):
-            if "product" in tier and products and not transposed:
-                if not any(of_kinds(self._names.of(c), tier) for c in products):
-                    return [Owner(sure=False)]  # a product that the lexicon does not know
             for text in places:
                 if owners := self._shared(text, tier, text is label):
                     return owners
@@ -192,6 +194,16 @@ class TableReader:
                 if owners := self._shared(text, tier, False):
                     return owners
         return [Owner()]
+
+    def _is_unknown(self, row: _Row, column: int, attribute: Attribute, side: str | None) -> bool:
+        """Tell whether the row is about a product, a place or (at its `side`) a pest that the lexicon does not know."""
+        if side is not None:
+            return not of_kinds(self._names.of(side), PROBLEMS) and unknown_problem(fold(side), ())
+        if "place" in attribute.kinds and self._heads.plays(row.header[0], "place"):
+            return not of_kinds(self._names.of(row.cells[0]), ("place",))
+        products = [c for i, c in enumerate(row.cells) if c and i != column and self._heads.plays(row.header[i], "product")]
+        is_of_products = "product" in attribute.kinds and bool(products)
+        return is_of_products and not any(of_kinds(self._names.of(c), ("product", "nutrient")) for c in products)
 
     def _shared(self, text: str, tier: frozenset[str], is_label: bool) -> list[Owner]:
         """Return whom the terms of one cell make owners: one, or all of a label's list; none where it has no term."""

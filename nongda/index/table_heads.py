@@ -40,7 +40,7 @@ class Heads:
             name = words[: match.end("name")] if match else words
             given = re.split("[,，]", match["unit"])[0] if match else ""
             unit, scale = self._unit(name, given) if given else (None, 1.0)
-            self._known[words] = Head(words, name, unit, self._attributes.of_header(words, unit), scale)
+            self._known[words] = Head(words, name, unit, self._attributes.of_header(words, name, unit), scale)
         return self._known[words]
 
     def plays(self, header: str, role: str) -> bool:
@@ -51,7 +51,7 @@ class Heads:
         """A label without a unit has that of the table's corner: 项目（℃）."""
         if corner.unit is None or head.unit is not None:
             return head
-        attribute = head.attribute or self._attributes.of_header(head.words, corner.unit)
+        attribute = head.attribute or self._attributes.of_header(head.words, head.name, corner.unit)
         fits = attribute is not None and corner.unit in attribute.units
         return replace(head, unit=corner.unit, attribute=attribute) if fits else head
 
