@@ -151,7 +151,30 @@ def test_pathogen_part_time_and_target_come_from_phrases(read):
     assert {(f.subject, f.target) for f in used} == {("噻嗪酮", "稻飞虱"), ("吡蚜酮", "稻飞虱"), ("呋虫胺", "稻飞虱")}
 
 
+def test_a_crop_that_is_part_of_an_unknown_pests_name_is_no_crop(read):
+    fact = one(read("马铃薯块茎蛾又叫烟草潜叶蛾，翅展14～16毫米。", title="马铃薯贮藏"), "size")
+    assert (fact.subject, fact.crop) == ("马铃薯块茎蛾", "马铃薯")
+
+
 # tables
+
+
+def test_an_excepted_crop_is_not_the_rows_crop(read):
+    text = table(("药剂", "安全间隔期（天）"), ("2.5%高效氯氟氰菊酯乳油（蔬菜通用，小白菜除外）", "7"))
+    fact = one(read(text, title="白菜、甘蓝的害虫", kind="table"), "safety_interval")
+    assert (fact.crop, fact.condition) == ("", "2.5%高效氯氟氰菊酯乳油（蔬菜通用，小白菜除外）")
+
+
+def test_a_mixture_of_two_products_gives_neither_its_figure(read):
+    text = table(("药剂", "再进入间隔期（小时）"), ("王铜与氢氧化铜混剂（芦笋）", "48"), ("硫磺、腈菌唑（芦笋）", "24"))
+    found = only(read(text, kind="table"), "reentry_interval")
+    assert {(f.subject, f.low, f.crop) for f in found} == {("硫磺", 24, "芦笋"), ("腈菌唑", 24, "芦笋")}
+
+
+def test_amounts_of_pure_nutrients_are_told_by_their_columns(read):
+    text = table(("麦区", "氮N（公斤/亩）", "磷P₂O₅（公斤/亩）"), ("长江中下游", "10～15", "4～6"))
+    found = only(read(text, title="冬小麦施肥", kind="table"), "dose")
+    assert {(f.subject, f.low, f.unit) for f in found} == {("纯氮", 10, "kg/亩"), ("五氧化二磷", 4, "kg/亩")}
 
 
 def test_a_row_says_what_its_headers_name_with_their_units(read):

@@ -48,6 +48,11 @@ def test_terms_are_counted_once_and_kinds_of_a_crop_are_one(names):
     assert terms(distinct(of_kinds(names.of("咖啡和小粒种咖啡"), ("crop",)))) == ["小粒种咖啡"]
 
 
+def test_of_a_crop_and_a_kind_of_it_a_heading_names_the_crop(names):
+    assert names.crops("小麦蚜虫的指标与冬小麦播种") == ("小麦",)
+    assert names.crops("稻田里的稻飞虱") == ("水稻",)
+
+
 def test_kinds_that_are_looked_for_together_are_one_tier():
     assert tiers(["product", "nutrient", "crop"]) == [{"product", "nutrient"}, {"crop"}]
     assert tiers(["product", "crop"]) == [{"product"}, {"crop"}]

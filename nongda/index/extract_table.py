@@ -19,6 +19,7 @@ from nongda.records import Fact, Quantity
 
 _PARTS = re.compile(r"[；;，,、。]|或(?=\d)")
 _BRACKETS = re.compile(r"\([^()]*\)")
+_MIXED = re.compile(r"[+＋]|混剂|复配")
 _MOST_SHARING = 4  # names in one label
 _LONGEST_TEXT = 80
 
@@ -180,7 +181,7 @@ class TableReader:
             return [Owner(sure=False)]
         named = row.cells[0] if transposed else row.header[column]
         element = [t for t, p in self._attributes.elements.items() if p.search(self._heads.of(named).name)]
-        if "nutrient" in attribute.kinds and element:
+        if "product" in attribute.kinds and element:
             return [Owner(element[0], "nutrient", len(element) == 1)]
         others = [c for i, c in enumerate(row.cells) if i not in (0, column)
                   and self._heads.plays(row.header[i], "subject") and not self._heads.plays(row.header[i], "source")]
@@ -191,6 +192,8 @@ class TableReader:
                     return owners
         for text in () if attribute.near else (row.caption, *row.place.headings):
             for tier in tiers([k for k in attribute.kinds if k in LASTING]):
+                if tier & PROBLEMS and unknown_problem(fold(text), self._names.of(text)):
+                    return [Owner(sure=False)]
                 if owners := self._shared(text, tier, False):
                     return owners
         return [Owner()]
@@ -210,7 +213,7 @@ class TableReader:
         found = distinct(of_kinds(self._names.of(text), tier))
         if not found or (len(found) > 1 and not is_label):
             return []
-        if any(n.mixed for n in found) or re.search(r"[+＋]", text):
+        if any(n.mixed for n in found) or _MIXED.search(text):
             return [Owner(sure=False)]
         is_list = len(found) <= _MOST_SHARING and re.search("[、和与]", text)
         return [Owner(n.term, n.kind) for n in found] if len(found) == 1 or is_list else [Owner(sure=False)]

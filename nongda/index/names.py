@@ -53,11 +53,14 @@ class Names:
         return self._known[text]
 
     def crops(self, text: str) -> tuple[str, ...]:
-        """Return the crops a text names, field words (稻田, 茶园) among them."""
+        """Return the crops a text names, field words (稻田, 茶园) among them; the general one of 小麦 and 冬小麦."""
         if text not in self._crops:
             if len(self._crops) >= _MOST_KNOWN:
                 self._crops.clear()
-            self._crops[text] = tuple(e.term for e in named(text, self._lexicon) if e.kind == "crop")
+            idle = {e.term for e in self._lexicon.entities(text)} - {n.term for n in self.of(text)}
+            found = [e.term for e in named(text, self._lexicon) if e.kind == "crop" and e.term not in idle]
+            self._crops[text] = tuple(t for t in found if not any(
+                is_same_crop(o, t) and len(o) < len(t) for o in found))
         return self._crops[text]
 
     def _put(self, form: str, start: int, end: int) -> Iterable[Name]:
