@@ -5,26 +5,24 @@ from __future__ import annotations
 import logging
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from nongda.answer.answerer import Answerer
 from nongda.answer.domain import Domain
 from nongda.answer.look import Looked
-from nongda.answer.retrieve import Indexes, Mode, QueryEmbedder, retrieve
+from nongda.answer.plan import plan
+from nongda.answer.retrieve import Indexes, Mode, retrieve
 from nongda.answer.say import Parts
 from nongda.answer.select import select
 from nongda.answer.sentences import Passages
 from nongda.answer.understand import understand
-from nongda.errors import NongDaError, WeightsError
+from nongda.checkup import checkup
 from nongda.index.attributes import Attributes
 from nongda.index.extract import FactExtractor
 from nongda.index.facts import FactTable
-from nongda.index.ingest import Ingester, PassageEmbedder, check_writer, read_id_map, rebuild
+from nongda.index.ingest import Ingester, check_writer, read_id_map, rebuild
 from nongda.index.lexical import LexicalIndex
 from nongda.index.refresh import refresh_facts
 from nongda.index.reword import keep_own_words
@@ -34,33 +32,15 @@ from nongda.index.vectors import VectorIndex
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
 from nongda.language.text import search_form
-from nongda.models.embed import Embedder
-from nongda.models.fetch import locate
-from nongda.models.generate import LlamaGenerator, LockedGenerator
-from nongda.models.hardware import check_cpu, memory, physical_cores
-from nongda.models.manifest import Manifest, Model, load_manifest
-from nongda.models.rerank import LateInteraction, Reranker, TokenCache, TokenEmbedder
+from nongda.loading import Loader, Models, TextEmbedder
+from nongda.models.generate import LockedGenerator
+from nongda.models.hardware import check_cpu
+from nongda.models.manifest import Manifest, load_manifest
 from nongda.records import AddEvent, Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
 from nongda.settings import Settings
 
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
-_PROFILES_BEST_FIRST = ("high", "standard", "lite")
-_SPARE_MEMORY = 1_500_000_000  # bytes beside the model file: context, embedder, page
-
-
-class TextEmbedder(PassageEmbedder, QueryEmbedder, TokenEmbedder, Protocol):
-    """An embedding model for documents, questions and single tokens."""
-
-
-@dataclass(frozen=True)
-class Models:
-    """The models of an engine but for the language model; engines that differ in something else share them."""
-
-    embedder: TextEmbedder
-    splitter: PassageEmbedder | None  # says where chunks end; None: windows of fixed length
-    reranker: Reranker | None
-    tokens: TokenCache  # of the same embedder
 
 
 class Engine:
@@ -71,18 +51,15 @@ class Engine:
         self.settings = settings
         self.data_dir = store.folder
         self._store = store
-        self._manifest = manifest
         self._shipped = self._lexicon = lexicon
         self._own_words: tuple[OwnWord, ...] = ()
         self._words_revision = -1
         self._profile = profile
         self._root = root
-        self._weights = root / "models" / "weights"
+        self._loader = Loader(manifest, profile, root / "models" / "weights", settings, models, generator)
         self._loading = threading.Lock()
-        self._models = models
-        self._generator = generator
-        self._generator_loaded = models is not None  # who brings the models brings all of them
         self._indexes: Indexes | None = None
+        self._domain: Domain | None = None
         self._answering: Answerer | None = None
         self._follow_words()
 
@@ -105,19 +82,19 @@ class Engine:
 
     def load(self) -> None:
         """Load the models and indexes now instead of at the first question (seconds)."""
-        self._load_models()
-        self._load_generator()
+        self._loader.models()
+        self._loader.generator()
         self._current_indexes()
 
     @property
     def models(self) -> Models:
         """The models but for the language model, loaded when first asked for; another engine may share them."""
-        return self._load_models()
+        return self._loader.models()
 
     @property
     def generator(self) -> LockedGenerator | None:
         """The language model, loaded when first asked for; None where this computer has no room for it."""
-        return self._load_generator()
+        return self._loader.generator()
 
     @property
     def lexicon(self) -> Lexicon:
@@ -127,17 +104,7 @@ class Engine:
     @property
     def embedder(self) -> TextEmbedder:
         """The embedder in use, loaded when first asked for."""
-        return self._load_models().embedder
-
-    def _load_models(self) -> Models:
-        with self._loading:
-            self._follow_words()
-            if self._models is None:
-                model = self._manifest.select("lite" if self._profile == "auto" else self._profile).embedder
-                embedder = Embedder.load(locate(model, self._weights), model.options, self._threads())
-                tokens = TokenCache(embedder)
-                self._models = Models(embedder, embedder, LateInteraction(tokens), tokens)
-            return self._models
+        return self._loader.models().embedder
 
     def _follow_words(self) -> None:
         """Take over the station's own words where any process has changed them."""
@@ -146,44 +113,13 @@ class Engine:
             self._words_revision, words = revision, tuple(self._store.own_words())
             if words != self._own_words:
                 self._own_words, self._lexicon = words, self._shipped.with_own(words)
-                self._indexes = self._answering = None
-
-    def _load_generator(self) -> LockedGenerator | None:
-        """Return the language model; None when this computer has no room for any that is here: then quotes serve."""
-        with self._loading:
-            if not self._generator_loaded:
-                model = self._choose_generator()
-                if model is not None:
-                    path = locate(model, self._weights)
-                    context = min(self.settings.answer.context, model.options.context or self.settings.answer.context)
-                    generator = LlamaGenerator(path, context, self._threads(), self.settings.gpu_layers)
-                    self._generator = LockedGenerator(generator)
-                self._generator_loaded = True
-            return self._generator
-
-    def _choose_generator(self) -> Model | None:
-        if self._profile != "auto":
-            return self._manifest.select(self._profile).generator
-        present = [m for m in self._generators() if (self._weights / m.path).exists()]
-        if not present:
-            raise WeightsError("缺少语言模型：请运行 setup 命令取得")
-        available = memory()[1]
-        return next((m for m in present if m.bytes + _SPARE_MEMORY <= available), None)
-
-    def _generators(self) -> list[Model]:
-        """Return the pinned generators of the profiles, best first."""
-        return [
-            model for profile in _PROFILES_BEST_FIRST for model in self._manifest.models
-            if model.role == "generator" and model.pinned and profile in model.profiles
-        ]
-
-    def _threads(self) -> int:
-        return self.settings.threads or physical_cores()
+                self._indexes = self._domain = self._answering = None
 
     def _current_indexes(self) -> Indexes:
         """Return the caches, made anew when any process has changed the documents."""
-        models = self._load_models()
+        models = self._loader.models()
         with self._loading:
+            self._follow_words()
             if self._indexes is None or self._indexes.revision != self._store.revision():
                 check_writer(self._store, models.embedder)
                 refresh_facts(self._store, self.fact_extractor())
@@ -223,28 +159,37 @@ class Engine:
         *_, last = answerer.retrieve(query, indexes, threading.Event())
         return answerer.look(query, last.candidates, indexes)
 
+    def _words(self) -> Domain:
+        """Return the domain's data with the station's own words of today."""
+        with self._loading:
+            self._follow_words()
+            if self._domain is None:
+                self._domain = Domain.load(self._root / "assets" / "domain", self._lexicon)
+            return self._domain
+
     def _answerer(self) -> Answerer:
-        models, generator = self._load_models(), self._load_generator()
+        models, generator, domain = self._loader.models(), self._loader.generator(), self._words()
         with self._loading:
             if self._answering is None:
-                domain = Domain.load(self._root / "assets" / "domain", self._lexicon)
-                passages = Passages(models.tokens, self._lexicon, domain.asking)
+                passages = Passages(models.tokens, domain.lexicon, domain.asking)
                 self._answering = Answerer(Parts(domain, models.embedder, models.tokens, passages, models.reranker,
                                                  generator, self.settings))
             return self._answering
 
     def search(self, question: str, mode: Mode = "hybrid", rerank: bool = True, k: int = 5) -> SearchResult:
-        """Rank passages for a question, without an answer."""
-        models = self._load_models()
-        query = understand(question, (), self._lexicon, self.settings.answer)
+        """Rank passages for a question as an answer finds them, without the language model and without an answer."""
+        models, domain, settings = self._loader.models(), self._words(), self.settings
+        indexes = self._current_indexes()
+        spelling = domain.spelling if settings.has("spelling") else None
+        query = understand(question, (), domain.lexicon, settings.answer, domain.asking, spelling)
+        route = plan(query, indexes, models.embedder, domain, settings, None, threading.Event()) if mode == "hybrid" else None
         found: tuple[Candidate, ...] = ()
         timings: dict[str, float] = {}
         reranker = models.reranker if rerank else None
-        stages = retrieve(query, self._current_indexes(), models.embedder, reranker, self.settings.search, mode, k)
-        for stage in stages:
+        for stage in retrieve(query, indexes, models.embedder, reranker, settings.search, mode, k, route):
             timings[stage.name] = round(stage.seconds, 4)
             found = stage.candidates or found
-        return SearchResult(found, timings)
+        return SearchResult(found[:k], timings)
 
     def answerable(self, question: str, history: Sequence[Turn] = ()) -> float:
         """Return how surely the passages answer a question: the gate's score, 0 where the gate opens."""
@@ -264,7 +209,7 @@ class Engine:
         self._store.check_writable()
         words, problems = self._shipped.check_own(rows)
         keep_own_words(self._store, words, self._shipped.with_own(words),
-                       lambda texts: self._load_models().embedder.embed_passages(texts))
+                       lambda texts: self._loader.models().embedder.embed_passages(texts))
         with self._loading:
             self._follow_words()
         return problems
@@ -295,7 +240,7 @@ class Engine:
         yield from self._ingester(self._store).add(paths, stop)
 
     def _ingester(self, store: Store) -> Ingester:
-        models = self._load_models()
+        models = self._loader.models()
         return Ingester(store, self._lexicon, models.embedder, models.splitter, self.settings.chunk,
                         self.fact_extractor())
 
@@ -345,32 +290,4 @@ class Engine:
 
     def doctor(self) -> dict[str, Any]:
         """Describe this installation: what is here, what is wrong, what to do."""
-        started = datetime.now(UTC).isoformat(timespec="seconds")
-        problems: list[str] = []
-        models: dict[str, str] = {}
-        for role, step in (("embedder", self._load_models), ("generator", self._load_generator)):
-            before = time.perf_counter()
-            try:
-                loaded = step()
-                name = loaded.embedder.name if isinstance(loaded, Models) else getattr(loaded, "name", "")
-                models[role] = name
-                models[f"{role}_load_seconds"] = f"{time.perf_counter() - before:.2f}"
-            except NongDaError as error:
-                problems.append(str(error))
-        try:
-            self._current_indexes()
-        except NongDaError as error:
-            if str(error) not in problems:
-                problems.append(str(error))
-        documents = self.documents()
-        if not documents:
-            problems.append("知识库里还没有资料：请在页面上添加，或运行 add 命令")
-        total, available = memory()
-        return {
-            "checked_at": started, "profile": self._profile, "data_dir": str(self._store.folder),
-            "read_only": self._store.read_only, "documents": len(documents),
-            "chunks": sum(d.chunks for d in documents), "written_by": self._store.meta(), "models": models,
-            "reranker": "late-interaction", "memory_total": total, "memory_available": available,
-            "threads": self._threads(), "problems": problems,
-        }
-
+        return checkup(self._profile, self._store, self._loader, self._current_indexes, self._lexicon.problems)

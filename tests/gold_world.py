@@ -5,11 +5,12 @@ from pathlib import Path
 
 from conftest import HashEmbedder
 
-from nongda.engine import ROOT, Models
+from nongda.engine import ROOT
 from nongda.evaluation.dataset import Family, GoldEvidence, GoldQuestion, Passage
 from nongda.evaluation.values import Values
 from nongda.evaluation.variants import Parts, System, Variant
 from nongda.language.lexicon import Lexicon
+from nongda.loading import Models
 from nongda.models.rerank import TokenCache
 from nongda.settings import Settings, override
 

@@ -18,6 +18,7 @@ from typing import Protocol
 from nongda.answer.asked import Asking
 from nongda.answer.decompose import hops_of, parts_of
 from nongda.errors import UsageError
+from nongda.index.subjects import named as named_subjects
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import has_words
 from nongda.records import Entity, Query, Reading, Turn
@@ -173,8 +174,9 @@ def _missing(earlier: Sequence[str], named: Mapping[str, Entity], own: Mapping[s
 
 
 def _slots(text: str, lexicon: Lexicon) -> dict[str, Entity]:
-    """Return the last name of each slot in a text, as the text writes it."""
-    return {_SLOTS[e.kind]: e for e in lexicon.entities(text) if e.kind in _SLOTS}
+    """Return the last name of each slot in a text, as the text writes it; 稻叶 and 麦田 name their crop too."""
+    crops = [e for e in named_subjects(text, lexicon) if e.kind == "crop"]
+    return {_SLOTS[e.kind]: e for e in (*crops, *lexicon.entities(text)) if e.kind in _SLOTS}
 
 
 def _besides(question: str, own: Mapping[str, Entity]) -> str:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongda.answer.retrieve import fuse
-from nongda.engine import TextEmbedder
 from nongda.errors import UsageError
 from nongda.evaluation.metrics import ndcg, recall, reciprocal_rank
 from nongda.index.lexical import LexicalIndex
 from nongda.language.lexicon import Lexicon
+from nongda.loading import TextEmbedder
 from nongda.models.rerank import Reranker
 from nongda.records import Hit
 from nongda.settings import SearchSettings

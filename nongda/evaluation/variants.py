@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from nongda.documents.chunk import CHUNKER_VERSION
 from nongda.documents.identify import sha256_hex
-from nongda.engine import ROOT, Engine, Models, TextEmbedder
+from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
 from nongda.evaluation.baselines import NearestSentences, PairEmbedder, SimpleRag, WordReranker
 from nongda.index.ingest import PassageEmbedder
 from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
+from nongda.loading import Models, TextEmbedder
 from nongda.models.generate import LockedGenerator
 from nongda.models.manifest import load_manifest
 from nongda.models.rerank import LateInteraction, Reranker, TokenCache

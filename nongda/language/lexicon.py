@@ -29,6 +29,7 @@ from nongda.language.units import Units
 from nongda.records import Entity, Reading
 
 logger = logging.getLogger(__name__)
+_NEAR = 8  # characters beside a short name that tell whether it is a word
 _MOST_PASSES = 6  # a replaced alias may form a longer word with its neighbour; two are enough as a rule
 _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 # Names of things: taking one for another changes the answer. That 打药 is 喷药 need not be said.
@@ -142,10 +143,12 @@ class Lexicon:
     def entities(self, text: str) -> tuple[Entity, ...]:
         """Return the terms a text names, each once, in order; an ambiguous alias gives all its readings."""
         form = search_form(text)
+        matches = self.find(form)
+        starts = frozenset(match.start for match in matches)
         found: dict[str, Entity] = {}
-        for match in self.find(form):
+        for match in matches:
             for term in match.terms:
-                if self._kinds[term] == "crop" and self._cuts_words(form, match):
+                if self._kinds[term] == "crop" and self._cuts_words(form, match, starts):
                     continue
                 surface = form[match.start : match.end]
                 found.setdefault(term, Entity(self._names[term], self._kinds[term], surface))
@@ -193,12 +196,17 @@ class Lexicon:
         words = ((form[m.start : m.end], m.terms) for m in self.find(form))
         return [word for word, terms in words if len(terms) == 1 and terms[0] != word]
 
-    def _cuts_words(self, form: str, match: Match) -> bool:
-        """Tell whether a short name only seems to be there: 花生 in 开花生长. A crop read wrongly refuses a question."""
-        if match.end - match.start > 2:
+    def _cuts_words(self, form: str, match: Match, starts: frozenset[int]) -> bool:
+        """Tell whether a short name only seems to be there: 花生 in 开花生长. A crop read wrongly refuses a question.
+
+        A name behind which another begins at once (小麦 before 蚜虫) is there.
+        """
+        if match.end - match.start > 2 or match.end in starts:
             return False
-        words = self._jieba.tokenize(form, HMM=False)
-        return any(a < match.start < b < match.end or match.start < a < match.end < b for _, a, b in words)
+        first = max(0, match.start - _NEAR)
+        start, end = match.start - first, match.end - first
+        words = self._jieba.tokenize(form[first : match.end + _NEAR], HMM=False)
+        return any(a < start < b < end or start < a < end < b for _, a, b in words)
 
     def tokens(self, text: str) -> list[str]:
         """Return the search tokens of a text, repeated as they occur, stop words left out."""
