@@ -19,8 +19,8 @@ from nongda.language.text import fold
 from nongda.models.generate import Message
 from nongda.records import Fact
 
-_MOST_FACTS = 5
-_MOST_TOKENS = 400
+_MOST_FACTS = 3
+_MOST_TOKENS = 160
 _STRING = r'string ::= "\"" [^"\\\x00-\x1F]{0,60} "\""'
 _ASK = (
     "从句子里摘出事实，只用句子里的原字，不改写，不推断；没有就写空列表。"
