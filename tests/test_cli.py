@@ -39,7 +39,7 @@ def test_ask_json_prints_one_object_with_the_agreed_keys(data):
     result = run("ask", "咖啡叶锈病喷什么药", "--json", "--profile", "lite", data=data)
     assert result.returncode == 0, result.stderr
     answer = json.loads(result.stdout)
-    assert set(answer) == {"question", "standalone", "answer", "kind", "refused", "citations", "notes", "choices",
+    assert set(answer) == {"question", "standalone", "answer", "kind", "refused", "citations", "notes", "choices", "readings",
                            "warnings", "timings", "models"}
     assert set(answer["citations"][0]) == {"id", "doc", "source", "page", "heading", "quote", "authority", "region",
                                            "date", "stage", "remark"}
