@@ -154,10 +154,7 @@ class Engine:
 
     def look(self, question: str, history: Sequence[Turn] = ()) -> Looked:
         """Return the sentences that may answer a question, with their features, without an answer."""
-        answerer, indexes = self._answerer(), self._current_indexes()
-        query = answerer.understand(question, history)
-        *_, last = answerer.retrieve(query, indexes, threading.Event())
-        return answerer.look(query, last.candidates, indexes)
+        return self._answerer().look_at(question, history, self._current_indexes())
 
     def _words(self) -> Domain:
         """Return the domain's data with the station's own words of today."""

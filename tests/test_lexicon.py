@@ -308,7 +308,7 @@ def test_whatever_stands_in_the_tables_is_used_or_named(tmp_path_factory, terms_
             first = line.decode("utf-8").split("\t")[0].strip()
             is_header = number == 1 and first.lower() in ("term", "alias")
             known = {search_form(word) for word in words}
-            assert not line.strip() or is_header or (name, number) in named or search_form(first) in known
+            assert not line.decode("utf-8").strip() or is_header or (name, number) in named or search_form(first) in known
 
 
 # what was understood
@@ -399,3 +399,8 @@ def test_a_crop_that_only_seems_to_be_there_is_not_read(units):
     assert [e.term for e in words.entities("咖啡开花生长期间")] == ["咖啡"]
     assert [e.term for e in words.entities("花生开花")] == ["花生"]
     assert [e.term for e in words.entities("咖啡豆怎么晒")] == ["咖啡"]
+
+
+def test_a_question_with_an_ambiguous_name_is_searched_with_all_its_readings(lexicon):
+    assert lexicon.question_tokens("土蚕") == [*lexicon.tokens("土蚕"), "天牛", "蚜虫"]
+    assert lexicon.question_tokens("苞谷") == lexicon.tokens("玉米")

@@ -250,7 +250,8 @@ def test_a_facet_s_vectors_are_those_of_its_words_within_the_whole_question(lexi
     asking = Asking.load(ROOT / "assets" / "domain")
     question = "锈病用什么药，隔几天喷"  # as search sees it: 叶锈病用什么药,隔几天喷
     query, asked = understand(question, [], lexicon, AnswerSettings()), asking.of(question, lexicon)
-    vectors = _facet_vectors(query, asked, TokenCache(Placing()).question(query.canonical), TokenCache(Placing()), lexicon)
+    none = [None] * len(asked.facets)
+    vectors = _facet_vectors(query, asked, TokenCache(Placing()).question(query.canonical), TokenCache(Placing()), lexicon, none)
     assert query.canonical == "叶锈病用什么药,隔几天喷"
     assert [rows[:, 0].tolist() for rows in vectors] == [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11]]
 
@@ -259,7 +260,8 @@ def test_a_facet_whose_words_do_not_stand_in_the_question_is_embedded_by_itself(
     asking = Asking.load(ROOT / "assets" / "domain")
     question = "叶锈病和炭疽病有什么区别"
     query, asked = understand(question, [], lexicon, AnswerSettings()), asking.of(question, lexicon)
-    vectors = _facet_vectors(query, asked, TokenCache(Placing()).question(query.canonical), TokenCache(Placing()), lexicon)
+    none = [None] * len(asked.facets)
+    vectors = _facet_vectors(query, asked, TokenCache(Placing()).question(query.canonical), TokenCache(Placing()), lexicon, none)
     assert [facet.text for facet in asked.facets] == ["叶锈病有什么区别", "炭疽病有什么区别"]
     assert [rows[:, 0].tolist() for rows in vectors] == [list(range(8)), [4, 5, 6, 7, 8, 9, 10, 11]]  # the second stands there
 

@@ -6,7 +6,7 @@ The reader sees the document's own words, a checked sentence, a figure computed 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -69,7 +69,16 @@ class Answerer:
 
     def _selected(self, query: Query, history: Sequence[Turn], found: list[Candidate], indexes: Indexes, draft: Draft,
                   clock: Clock, stop: threading.Event) -> Iterator[Event]:
-        """Yield the words of an answer from selected sentences; where its first part finds a cause, after a second hop."""
+        """Yield the words of an answer from selected sentences."""
+        query, looked, selection = yield from self._looked(query, found, indexes, clock, stop)
+        yield clock.stage("select")
+        for text in self._speaker.said(query, history, looked, selection, indexes, draft, clock, stop):
+            draft.text += text
+            yield Delta(text)
+
+    def _looked(self, query: Query, found: list[Candidate], indexes: Indexes, clock: Clock,
+                stop: threading.Event) -> Generator[Event, None, tuple[Query, Looked, Selection]]:
+        """Look at the candidates; where the question's first part finds a cause, once more after a second hop with it."""
         looked = self.look(query, found, indexes)
         selection = select(looked.described, self._domain.selector)
         cause = self._cause(query, looked, selection)
@@ -78,10 +87,20 @@ class Answerer:
             yield from self._retrieved(query, indexes, found, clock, stop)
             looked = self.look(query, found, indexes, cause)
             selection = select(looked.described, self._domain.selector)
-        yield clock.stage("select")
-        for text in self._speaker.said(query, history, looked, selection, indexes, draft, clock, stop):
-            draft.text += text
-            yield Delta(text)
+        return query, looked, selection
+
+    def look_at(self, question: str, history: Sequence[Turn], indexes: Indexes) -> Looked:
+        """Return the sentences that may answer a question, after all hops, without an answer."""
+        query, found, clock, stop = self.understand(question, history), list[Candidate](), Clock(), threading.Event()
+        for _ in self._retrieved(query, indexes, found, clock, stop):
+            pass
+        hops = self._looked(query, found, indexes, clock, stop)
+        while True:
+            try:
+                next(hops)
+            except StopIteration as end:
+                looked: Looked = end.value[1]
+                return looked
 
     @property
     def selector(self) -> Selector:

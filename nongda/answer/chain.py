@@ -17,6 +17,7 @@ from nongda.answer.compose import Piece, cited
 from nongda.answer.evidence import headed_text, heading_of
 from nongda.answer.select import Chosen
 from nongda.errors import SettingsError
+from nongda.index.families import is_same_problem
 from nongda.language.lexicon import Lexicon
 from nongda.records import Entity, Fact, Query
 
@@ -68,6 +69,11 @@ class Schema:
             return ()
         return found
 
+    def attributes_of(self, text: str) -> frozenset[str]:
+        """Return the attributes of facts that fill the link a text asks; none where it asks no link."""
+        link = self._link(text)
+        return link.attributes if link else frozenset()
+
     def _link(self, text: str) -> Link | None:
         return next((link for link in self.links if link.asks.search(text)), None)
 
@@ -76,10 +82,11 @@ def cause_of(links: Sequence[Link | None], chosen: Sequence[Chosen], query: Quer
     """Return the disease or pest that the likeliest sentence for the cause names; None where it is not one alone.
 
     Of several in one sentence (条锈病沿叶脉排成行，叶锈病乱散) that of the clause which shares most words with the question.
+    Where the question names a disease or pest itself, only a kind of it (条锈病 for 锈病) is news.
     """
     causes = [place for place, link in enumerate(links) if link and link.key == CAUSE]
     own = [one for one in chosen if one.facet in causes]
-    if not own or any(e.kind in _PROBLEMS for e in query.entities):
+    if not own:
         return None
     best = max(own, key=lambda one: one.scored.score).scored
     text = headed_text(best.evidence, best.candidate)
@@ -91,7 +98,10 @@ def cause_of(links: Sequence[Link | None], chosen: Sequence[Chosen], query: Quer
         named = _problems(first[1], lexicon) if first[0] > second[0] else named
     if not named:
         named = _problems(heading_of(best.evidence, best.candidate), lexicon)
-    return named[0] if len(named) == 1 else None
+    cause = named[0] if len(named) == 1 else None
+    given = [e.term for e in query.entities if e.kind in _PROBLEMS]
+    is_news = cause and cause.term not in given and (not given or any(is_same_problem(cause.term, term) for term in given))
+    return cause if is_news else None
 
 
 def _problems(text: str, lexicon: Lexicon) -> list[Entity]:

@@ -42,6 +42,10 @@ class Domain:
     fact_forms: FactForms
     spelling: Spelling
 
+    def attributes_of(self, text: str) -> frozenset[str]:
+        """Return the keys of facts.toml that a question, or a part of one, asks for: by its words, else by its link of the chain."""
+        return frozenset(self.fact_forms.attributes(text)) or self.chain.attributes_of(text)
+
     @classmethod
     def load(cls, folder: Path, lexicon: Lexicon) -> Domain:
         """Read the tables of a domain folder. Raises SettingsError that names the file."""

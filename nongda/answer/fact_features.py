@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nongda.index.facts import FactTable
 from nongda.index.families import groups_of, is_same_crop, is_same_problem
-from nongda.records import Entity, Fact
+from nongda.records import Entity, Fact, Hit
 
 Facts = Mapping[tuple[str, int], Sequence[Fact]]  # by chunk id and start of the sentence
 NO_FACTS: Facts = {}
 NOT_ASKED = 0.5
+_CROP = 0.25  # what the asked crop adds to a fact's match
 _PROBLEMS = ("disease", "pest")
 _SUBJECTS = ("product", "variety", "nutrient", "pathogen")
 
@@ -59,6 +61,20 @@ class AskedNames:
     def _is_target(self, fact: Fact) -> bool:
         return any(is_same_problem(name_of, name) for name in self.problems
                    for name_of in (fact.target, fact.subject if fact.kind in _PROBLEMS else "") if name_of)
+
+
+def part_hits(table: FactTable, attributes: Iterable[str], entities: Iterable[Entity]) -> list[Hit]:
+    """Rank passages by their facts of these attributes: of the crop, the product, the disease or pest that a part names.
+
+    A fact of another one does not count; nor does one of nothing that is named.
+    """
+    wanted, names = list(attributes), AskedNames.of(entities)
+    best: dict[str, float] = {}
+    for fact in table.select(f"attribute IN ({', '.join('?' * len(wanted))})", wanted) if wanted else ():
+        if not names.contradicts(fact) and (share := names.named(fact)):
+            score = share + (_CROP if fact.crop and names.crops else 0.0)
+            best[fact.chunk_id] = max(best.get(fact.chunk_id, 0.0), score)
+    return [Hit(chunk_id, score) for chunk_id, score in sorted(best.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def fact_features(facts: Sequence[Fact], attributes: frozenset[str], names: AskedNames) -> list[float]:

@@ -54,7 +54,7 @@ def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: P
     links = domain.chain.links_of(asked, names_problem) if settings.has("chain") else ()
     about = tuple(cause if cause and not (link and link.key == CAUSE) else None for link in links)
     found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity, facts,
-                           domain.fact_forms.attributes if with_facts else lambda text: (), about,
+                           domain.attributes_of if with_facts else lambda text: (), about,
                            fit_of(query, domain))
     return Looked(asked, tuple(candidates), found_here, facts, links)
 

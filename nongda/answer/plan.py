@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from nongda.answer.decompose import Parts, decompose_by_model
 from nongda.answer.domain import Domain
+from nongda.answer.fact_features import part_hits
 from nongda.answer.fusion import fusion_weights
 from nongda.answer.lookup import fact_hits
 from nongda.answer.retrieve import Indexes, QueryEmbedder
@@ -21,11 +22,13 @@ def plan(query: Query, indexes: Indexes, embedder: QueryEmbedder, domain: Domain
          generator: LockedGenerator | None, stop: threading.Event) -> Route:
     """Return the route of a question. A question of a single hop asks no model, unless an option of that kind is on."""
     search, lexicon = settings.search, domain.lexicon
-    parts = parts_of(_parts(query, domain, settings, generator, stop), lexicon)
+    texts = _parts(query, domain, settings, generator, stop)
+    parts = parts_of(texts, lexicon)
     rankings: dict[str, Ranking] = {}
     weights = {**fusion_weights(query, settings), "facts": search.fact_weight, "specialists": search.specialist_weight}
     if settings.has("facts"):
         rankings["facts"] = lambda: fact_hits(query, indexes.facts, lexicon, domain.fact_forms)
+        rankings |= {f"facts/{n}": _by_part(text, indexes, domain) for n, text in enumerate(texts, start=1)}
     if settings.has("specialists") and search.specialist_weight:
         rankings["specialists"] = _by_specialist(query, indexes, domain, search.candidates)
     if generator is not None and settings.has("refine"):
@@ -34,7 +37,7 @@ def plan(query: Query, indexes: Indexes, embedder: QueryEmbedder, domain: Domain
     if generator is not None and settings.has("hyde"):
         rankings["hyde"] = _hypothetical(query, indexes, embedder, domain, settings, generator, stop)
     for number in range(1, len(parts) + 1):
-        weights |= {f"bm25/{number}": search.part_weight, f"dense/{number}": search.part_weight}
+        weights |= {f"{name}/{number}": search.part_weight for name in ("bm25", "dense", "facts")}
     return Route(parts, rankings, weights)
 
 
@@ -45,6 +48,10 @@ def _parts(query: Query, domain: Domain, settings: Settings, generator: LockedGe
         return query.parts
     prompt, temperature = domain.asking.triggers.prompt, settings.answer.decompose_temperature
     return decompose_by_model(generator, prompt, query.standalone, Parts(query.parts), domain.lexicon, stop, temperature).parts
+
+
+def _by_part(text: str, indexes: Indexes, domain: Domain) -> Ranking:
+    return lambda: part_hits(indexes.facts, domain.attributes_of(text), domain.lexicon.entities(text))
 
 
 def _by_specialist(query: Query, indexes: Indexes, domain: Domain, most: int) -> Ranking:

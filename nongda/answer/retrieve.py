@@ -20,6 +20,8 @@ from nongda.models.rerank import Reranker
 from nongda.records import Candidate, Chunk, Hit, Query, Stage, StoredDocument
 from nongda.settings import SearchSettings
 
+_PER_PART = 5  # candidates more for each part
+_FACTS_KEPT = 2  # passages of a part that its facts point to
 Mode = Literal["hybrid", "bm25", "dense"]
 
 
@@ -77,12 +79,13 @@ def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: 
             yield Stage(name, seconds)
     started = time.perf_counter()
     keep = settings.keep if keep is None else keep
-    fused = candidates(rankings, indexes, settings, _weights(settings, mode, route))
+    most = settings.candidates + _PER_PART * len(route.parts)
+    fused = candidates(rankings, indexes, settings, _weights(settings, mode, route), most)
     yield Stage("fuse", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
     started = time.perf_counter()
     if reranker is not None:
         fused = rerank(query, fused, reranker)
-        fused, keep = _with_parts(fused, reranker, route, keep)
+        fused, keep = _with_parts(fused, rankings, reranker, route, keep)
     yield Stage("rerank", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
 
 
@@ -127,8 +130,8 @@ def _timed(run: Callable[[], dict[str, list[Hit]]]) -> tuple[dict[str, list[Hit]
 
 
 def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings: SearchSettings,
-               weights: Mapping[str, float] | None = None) -> list[Candidate]:
-    """Fuse rankings into at most `settings.candidates` candidates, the same text of one source only once."""
+               weights: Mapping[str, float] | None = None, most: int | None = None) -> list[Candidate]:
+    """Fuse rankings into at most `most` candidates (None: `settings.candidates`), the same text of one source only once."""
     ranks: dict[str, dict[str, int]] = {}
     scores: dict[str, dict[str, float]] = {}
     for name, hits in rankings.items():
@@ -143,7 +146,7 @@ def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings
             continue
         seen.add(key)
         found.append(replace(candidate, ranks=ranks[hit.chunk_id], scores=scores[hit.chunk_id]))
-    return found[: settings.candidates]
+    return found[: settings.candidates if most is None else most]
 
 
 def rerank(query: Query, found: Sequence[Candidate], reranker: Reranker) -> list[Candidate]:
@@ -156,17 +159,22 @@ def rerank(query: Query, found: Sequence[Candidate], reranker: Reranker) -> list
     return sorted(scored, key=lambda c: -c.score)
 
 
-def _with_parts(found: Sequence[Candidate], reranker: Reranker, route: Route, keep: int) -> tuple[list[Candidate], int]:
+def _with_parts(found: Sequence[Candidate], rankings: Mapping[str, Sequence[Hit]], reranker: Reranker, route: Route,
+                keep: int) -> tuple[list[Candidate], int]:
     """Move the best passages of each part behind the first `keep`; return the order and how many now count as kept.
 
-    A candidate's score for part n is "rerank/n".
+    The best are those by reranking and those by facts. A candidate's score for part n is "rerank/n".
     """
+    places = {c.chunk.id: place for place, c in enumerate(found)}
     texts = [c.chunk.search_text for c in found]
     by_part = {f"rerank/{n}": reranker.score(part.canonical, texts) for n, part in enumerate(route.parts, start=1)}
     kept = list(range(min(keep, len(found))))
     for scores in by_part.values():
         order = sorted(range(len(found)), key=lambda place: -scores[place])[: route.part_keep]
         kept += [place for place in order if place not in kept]
+    for n in range(1, len(route.parts) + 1):
+        facts = [places[hit.chunk_id] for hit in rankings.get(f"facts/{n}", ()) if hit.chunk_id in places][:_FACTS_KEPT]
+        kept += [place for place in facts if place not in kept]
     scored = [replace(c, scores={**c.scores, **{name: float(scores[place]) for name, scores in by_part.items()}})
               for place, c in enumerate(found)]
     return [scored[i] for i in [*kept, *(i for i in range(len(found)) if i not in kept)]], len(kept)

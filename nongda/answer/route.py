@@ -38,4 +38,4 @@ class Route:
 
 def parts_of(texts: Iterable[str], lexicon: Lexicon) -> tuple[Part, ...]:
     """Return questions as search sees them."""
-    return tuple(Part(lexicon.canonical(text), tuple(lexicon.tokens(text))) for text in texts)
+    return tuple(Part(lexicon.canonical(text), tuple(lexicon.question_tokens(text))) for text in texts)

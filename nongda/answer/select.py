@@ -114,9 +114,10 @@ def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passa
     far a sentence is for the place and stage that the question names.
     """
     whole = tokens.question(lexicon.canonical(query.standalone))
-    vectors = [whole.vectors.astype(np.float32), *_facet_vectors(query, asked, whole, tokens, lexicon)]
+    about = about or [None] * len(asked.facets)
+    vectors = [whole.vectors.astype(np.float32), *_facet_vectors(query, asked, whole, tokens, lexicon, about)]
     texts = [query.standalone, *(facet.text for facet in asked.facets)]
-    abouts = [None, *(about or [None] * len(asked.facets))]
+    abouts = [None, *about]
     queries = [replace(query, entities=(*query.entities, one)) if one else query for one in abouts]
     words = [frozenset(query.tokens), *(frozenset(lexicon.tokens(f"{one.term}，{text}" if one else text))
                                         for text, one in zip(texts[1:], abouts[1:], strict=True))]
@@ -134,16 +135,22 @@ def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passa
     return Described(sentences, matrices, parted, any(e.kind in _PROBLEMS for e in query.entities))
 
 
-def _facet_vectors(query: Query, asked: Asked, whole: PassageTokens, tokens: TokenCache,
-                   lexicon: Lexicon) -> list[NDArray[np.float32]]:
-    """Return each facet's token vectors as they are within the whole question: there they have met its subject."""
+def _facet_vectors(query: Query, asked: Asked, whole: PassageTokens, tokens: TokenCache, lexicon: Lexicon,
+                   about: Sequence[Entity | None]) -> list[NDArray[np.float32]]:
+    """Return each facet's token vectors as they are within the whole question: there they have met its subject.
+
+    A facet about something that the question does not name is taken by itself, behind that name.
+    """
     text = lexicon.canonical(query.standalone)
     found: list[NDArray[np.float32]] = []
-    for facet in asked.facets:
+    for facet, one in zip(asked.facets, about, strict=True):
         form = lexicon.canonical(facet.text)
         start = text.rfind(form)
         inside = [i for i, (a, b) in enumerate(whole.spans) if start <= a and b <= start + len(form)] if start >= 0 else []
-        found.append(whole.vectors[inside].astype(np.float32) if inside else tokens.questions([form])[0])
+        if one is not None:
+            found.append(tokens.questions([lexicon.canonical(f"{one.term}，{facet.text.removeprefix(facet.told)}")])[0])
+        else:
+            found.append(whole.vectors[inside].astype(np.float32) if inside else tokens.questions([form])[0])
     return found
 
 

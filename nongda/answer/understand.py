@@ -96,8 +96,9 @@ def understand(question: str, history: Sequence[Turn], lexicon: Lexicon, setting
         recent = [spelling.correct(text, as_written).text for text in recent]
     turns = _stand_alone(own, recent, lexicon)
     readings = dict.fromkeys((*(corrected.readings if corrected else ()), *lexicon.readings(turns.text)))
+    entities = lexicon.entities(turns.text)
     query = Query(
-        original, turns.text, lexicon.canonical(turns.text), tuple(lexicon.tokens(turns.text)), lexicon.entities(turns.text),
+        original, turns.text, lexicon.canonical(turns.text), tuple(lexicon.question_tokens(turns.text)), entities,
         corrected=own, readings=tuple(readings), quantities=tuple(lexicon.units.quantities(turns.text)),
     )
     return _parted(query, turns, lexicon, asking) if asking else query

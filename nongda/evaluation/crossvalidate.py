@@ -50,7 +50,7 @@ def folds(examples: Sequence[Example], count: int = FOLDS) -> list[int]:
 def held_out_weights(examples: Sequence[Example], fold_of: Sequence[int]) -> list[Vector]:
     """Return for each question the weights learned from the questions of the other folds."""
     learned = {
-        fold: learn_sentences([(e.matrix, e.proof) for e, f in zip(examples, fold_of, strict=True) if f != fold])
+        fold: learn_sentences([one for e, f in zip(examples, fold_of, strict=True) if f != fold for one in e.lists])
         for fold in sorted(set(fold_of))
     }
     return [learned[fold] for fold in fold_of]
@@ -191,7 +191,7 @@ def learn(examples: Sequence[Example], values: Values) -> Learned:
     weights, bias = learn_gate([row for example, own in zip(examples, held, strict=True) for row in gate_rows(example, own)])
     composer = Composer(examples, held, fold_of, values)
     best = composer.best()
-    sentence = learn_sentences([(e.matrix, e.proof) for e in examples])
+    sentence = learn_sentences([one for e in examples for one in e.lists])
     selector = Selector(sentence, weights, bias, gate.cut, **best)
     lines = [f"按主题 {len(set(fold_of))} 折交叉验证，{len(examples)} 题：", *_before(examples, fold_of, values),
              _line("学得的权重", ranking_measures(examples, held), composer.unseen()), *_curve(composer, best), *_gate_lines(gate)]

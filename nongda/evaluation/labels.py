@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,8 +38,23 @@ class Example:
     @property
     def proof(self) -> NDArray[np.bool_]:
         """Which sentences prove something: (sentences,)."""
+        return self._places(frozenset().union(*self.pieces))
+
+    @property
+    def lists(self) -> list[tuple[Matrix, NDArray[np.bool_]]]:
+        """What the weights are learned from: the whole question's sentences with their proof, and those of each facet.
+
+        A facet's proof is known where there is one piece of evidence for each, in the order of the question.
+        """
+        facets = self.looked.described.matrices[1:]
+        found = [(self.matrix, self.proof)]
+        if len(facets) == len(self.pieces) > 1:
+            found += [(matrix, self._places(piece)) for matrix, piece in zip(facets, self.pieces, strict=True)]
+        return found
+
+    def _places(self, proving: Iterable[int]) -> NDArray[np.bool_]:
         found = np.zeros(len(self.matrix), dtype=np.bool_)
-        found[sorted(frozenset().union(*self.pieces))] = True
+        found[sorted(proving)] = True
         return found
 
     @property

@@ -220,6 +220,12 @@ class Lexicon:
         tokens += self._cut(form[position:])
         return [t for t in tokens if t not in self._stopwords]
 
+    def question_tokens(self, text: str) -> list[str]:
+        """Return the search tokens of a question: of an ambiguous name also all its readings, which documents may use."""
+        form = self.canonical(text)
+        readings = dict.fromkeys(term for match in self.find(form) if len(match.terms) > 1 for term in match.terms)
+        return [*self.tokens(text), *readings]
+
     def _term_tokens(self, term: str) -> list[str]:
         inner = {self._words[w][0] if len(self._words[w]) == 1 else w for w in self._matcher.inside(term)}
         parts = (w for w in self._jieba.cut_for_search(term, HMM=False) if len(w) > 1 and has_words(w))
