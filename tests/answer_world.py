@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 from conftest import ROOT, HashEmbedder
+from test_fact_search import table_of
 
 from nongda.answer.answerer import Answerer
 from nongda.answer.domain import Domain
@@ -16,6 +17,8 @@ from nongda.answer.retrieve import Indexes
 from nongda.answer.say import Parts
 from nongda.answer.select import CUTS, GATE, Selector
 from nongda.answer.sentences import Passages
+from nongda.index.attributes import Attributes
+from nongda.index.extract import FactExtractor
 from nongda.index.lexical import LexicalIndex
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
@@ -23,7 +26,7 @@ from nongda.language.lexicon import Lexicon
 from nongda.models.generate import LockedGenerator
 from nongda.models.rerank import TokenCache
 from nongda.records import Answer, Candidate, Chunk, DocumentMeta, Event, StoredDocument, Turn
-from nongda.settings import AnswerSettings, Settings
+from nongda.settings import AnswerSettings, Settings, override
 
 
 def make_candidate(lexicon: Lexicon, text: str, chunk_id: str = "aaaaaaaa#0", title: str = "咖啡叶锈病",
@@ -64,20 +67,26 @@ def make_domain(lexicon: Lexicon, selector: Selector = WORDS) -> Domain:
     return replace(Domain.load(ROOT / "assets" / "domain", lexicon), selector=selector)
 
 
-def make_answerer(domain: Domain, generator=None, **options) -> Answerer:
+def make_answerer(domain: Domain, generator=None, stages_off: Sequence[str] = (), **options) -> Answerer:
     """Return an answerer without weights; `options` are AnswerSettings, a generator is locked as the engine locks it."""
     embedder = HashEmbedder()
     tokens = TokenCache(embedder)
     locked = LockedGenerator(generator) if generator is not None else None
     return Answerer(Parts(domain, embedder, tokens, Passages(tokens, domain.lexicon, domain.asking), None, locked,
-                          Settings(answer=AnswerSettings(**options))))
+                          override(Settings(answer=AnswerSettings(**options)), {"stages_off": list(stages_off)}, "test")))
 
 
 def events_of(domain: Domain, question: str, candidates: Sequence[Candidate], generator=None, history: Sequence[Turn] = (),
-              stop: threading.Event | None = None, **options) -> list[Event]:
-    """Return all events of one question over these passages."""
+              stop: threading.Event | None = None, as_written: frozenset[str] = frozenset(), with_facts: bool = False,
+              **options) -> list[Event]:
+    """Return all events of one question over these passages; `with_facts`: with what is read from them as facts."""
     answerer = make_answerer(domain, generator, **options)
+    answerer = answerer.taking_as_written(as_written) if as_written else answerer
     indexes = make_indexes(candidates, domain.lexicon, HashEmbedder())
+    if with_facts:
+        extractor = FactExtractor(domain.lexicon, Attributes.load(ROOT / "assets" / "domain"))
+        facts = [fact for c in candidates for fact in extractor.facts_of(c.chunk, c.document.meta)]
+        indexes = replace(indexes, facts=table_of(facts))
     return list(answerer.answer(question, history, indexes, stop or threading.Event()))
 
 

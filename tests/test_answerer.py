@@ -426,3 +426,48 @@ def test_nothing_false_gets_through_from_a_generator_that_lies(texts, title, que
         near = text + title
         assert all(e.surface in near for e in LEXICON.entities(sentence) if e.kind in ("product", "disease", "crop")), sentence
     assert "deadbeef" not in answer.text and "2公斤" not in answer.text and "只说好" not in answer.text
+
+
+# Parts, facts, introductions, words as written
+
+
+def test_what_one_answer_leaves_of_many_questions_is_said(domain):
+    many = "咖啡叶锈病喷什么药？隔几天喷？喷几次？什么时候剪枝？叶背有什么？兑多少水？"
+    answer = ask(domain, many, [RUST], gate=-1000)
+    (warning,) = answer.warnings
+    assert warning.startswith("一次最多回答 4 件事") and "兑多少水" in warning and "隔几天" not in warning
+
+
+def test_the_parts_of_a_question_about_a_disease_become_a_table_and_what_is_lacking_is_said(domain):
+    answer = ask(domain, "咖啡叶锈病每隔几天喷一次？一亩用多少克？", [RUST], gate=-1000)
+    assert answer.text.startswith("| 环节 | 资料原文 |")
+    assert "| 间隔次数 | 发病初期喷0.5%波尔多液，每隔10天喷一次，连喷3次[aaaaaaaa#0]。" in answer.text
+    assert "| 用量浓度 | 资料中没有写 |" in answer.text
+    without = ask(domain, "咖啡叶锈病每隔几天喷一次？一亩用多少克？", [RUST], gate=-1000, stages_off=["chain"])
+    assert "|" not in without.text
+
+
+def test_a_list_with_conditions_is_answered_from_facts_and_cited_like_text(domain):
+    text = "| 药剂 | 对象 | 安全间隔期 |\n| --- | --- | --- |\n| 三环唑 | 稻瘟病 | 21天 |\n| 春雷霉素 | 稻瘟病 | 5天 |"
+    passages = [passage(text, "cccccccc#0", "水稻稻瘟病用药", kind="table")]
+    answer = ask(domain, "找出安全间隔期不超过7天、能防稻瘟病的药", passages, with_facts=True)
+    assert (answer.kind, answer.refused) == ("quoted", False)
+    assert "| 春雷霉素（水稻） | 5天[cccccccc#0] | 稻瘟病[cccccccc#0] |" in answer.text
+    assert "三环唑" not in answer.text
+    assert {c.quote for c in answer.citations} == {"| 春雷霉素 | 稻瘟病 | 5天 |"}
+
+
+def test_evidence_for_another_growth_stage_alone_warns_before_the_text_and_gives_no_verdict(domain):
+    heads = passage("小麦扬花期可以喷戊唑醇防赤霉病。", "dddddddd#0", "小麦赤霉病")
+    answer = ask(domain, "小麦拔节期能打戊唑醇吗", [heads], gate=-1000)
+    note = next(note for note in answer.notes if note.kind == "trust")
+    assert note.text.startswith("您问的是拔节期，这里讲的是扬花期")
+    assert not answer.text.startswith("**")
+
+
+def test_a_word_taken_as_written_is_read_as_no_other_name(domain):
+    told = passage("苞谷地里常见叶锈病。", "eeeeeeee#0", "叶锈病")
+    read = ask(domain, "苞谷叶锈病怎么治", [told], gate=-1000)
+    assert [(r.surface, r.term) for r in read.readings] == [("苞谷", "玉米")]
+    plain = ask(domain, "苞谷叶锈病怎么治", [told], gate=-1000, as_written=frozenset({"苞谷"}))
+    assert plain.readings == ()

@@ -35,7 +35,7 @@ def fact(subject: str, attribute: str, low: float | None = None, high: float | N
 
 
 def table_of(facts: Iterable[Fact]) -> FactTable:
-    database = sqlite3.connect(":memory:")
+    database = sqlite3.connect(":memory:", check_same_thread=False)  # searches run in threads
     database.row_factory = sqlite3.Row
     columns = ", ".join(f'"{c}"' + (" REAL" if c in ("low", "high") else "") for c in COLUMNS)
     database.execute(f"CREATE TABLE facts (key INTEGER PRIMARY KEY, {columns})")
