@@ -29,7 +29,8 @@ class Attribute:
     `near`. `scope`: the disease or pest may come from a heading. `says`: the words before the number are a condition.
     `unless` is searched in the whole sentence; `crop_if` in the clause, before a crop becomes the subject.
     `valid` must be in a text. `by_unit`: a number in one of its units needs no words. `least` is the smallest number
-    of a sentence, `least_said` the fewest characters of its condition.
+    of a sentence, `least_said` the fewest characters of its condition. `role` must be found in the condition: what the
+    number is for (适宜, 致死, 催芽).
     """
 
     key: str
@@ -51,6 +52,7 @@ class Attribute:
     by_unit: bool
     least: float
     least_said: int
+    role: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Attributes:
     rejected: Mapping[str, re.Pattern[str]]
     phrases: Mapping[str, tuple[re.Pattern[str], ...]]
     groups: re.Pattern[str]  # words for several crops at once
+    qualifiers: re.Pattern[str]  # words that change what a number means
     residues: re.Pattern[str]  # behind a crop's name: its straw
     elements: Mapping[str, re.Pattern[str]]  # nutrients by the headers of their columns
     sources: re.Pattern[str]  # behind a name: where something is written
@@ -81,7 +84,8 @@ class Attributes:
                 {key: _attribute(key, table) for key, table in data["attributes"].items()},
                 {name: re.compile(pattern) for name, pattern in data["columns"].items()},
                 {name: re.compile(pattern) for name, pattern in data["rejected"].items()},
-                _phrases(data["phrases"]), re.compile(data["groups"]["words"]), re.compile(data["residues"]["words"]),
+                _phrases(data["phrases"]), re.compile(data["groups"]["words"]),
+                re.compile(data["qualifiers"]["words"]), re.compile(data["residues"]["words"]),
                 {term: re.compile(pattern) for term, pattern in data["elements"].items()},
                 re.compile(data["sources"]["words"]), frozenset(data["ignored"]["terms"]),
                 units, _digest(folder),
@@ -119,7 +123,7 @@ def _attribute(key: str, table: Mapping[str, Any]) -> Attribute:
         pattern("veto"), pattern("unless"), pattern("crop_if", _ANY), pattern("valid", _ANY),
         frozenset(table.get("units", ())), tuple(table["kinds"]), bool(table.get("near")),
         bool(table.get("scope")), bool(table.get("says")), bool(table.get("by_unit")), float(table.get("least", -math.inf)),
-        int(table.get("least_said", 0)),
+        int(table.get("least_said", 0)), pattern("role", _ANY),
     )
 
 

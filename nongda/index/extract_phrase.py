@@ -90,7 +90,7 @@ class PhraseReader:
         first = products[0].start
         before = re.sub(r"\d+(?:\.\d+)?%$", "", folded[clause[0] : first])
         owner = self._problem(names, clause, first, place)
-        if owner and self._attributes.phrases["lists"][0].search(before):
+        if owner and owner in names and self._attributes.phrases["lists"][0].search(before):
             return self._used(text, products, folded, names, clause, place, owner)
         return []
 
@@ -99,9 +99,8 @@ class PhraseReader:
         pairs = zip(products, products[1:], strict=False)
         if not all(_LIST_MARKS.fullmatch(folded[a.end : b.start]) for a, b in pairs):
             return []
-        value = text[problem.start : problem.end] if problem in names else ""
         crop = self._crop(names, clause, place)
-        return [_fact(place, n, "target", value or text[n.start : n.end], crop, problem.term) for n in distinct(products)]
+        return [_fact(place, n, "target", text[problem.start : problem.end], crop, problem.term) for n in distinct(products)]
 
     def _without_crops(self, names: Sequence[Name], folded: str, start: int, end: int) -> str:
         crops = [n for n in of_kinds(names, ("crop",), start, end) if n.end == end]

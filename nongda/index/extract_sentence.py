@@ -18,13 +18,14 @@ from nongda.index.bounds import Bounded, bounded
 from nongda.index.families import GROUPS
 from nongda.index.names import PROBLEMS, Name, Names, distinct, of_kinds, tiers
 from nongda.index.places import CLAUSE_BREAK, Place
+from nongda.index.qualifiers import after, content_of, heading_words, qualifiers, trimmed
 from nongda.language.text import fold
 from nongda.records import Fact, Quantity
 
 _BRACKETS = re.compile(r"\([^()]*\)|“[^”]*”|「[^」]*」|\"[^\"]*\"")
 _WHEN = re.compile(
-    r"(?:时|时候|(?<![前之])后|(?<!以)前|期间?|阶段|天气|季节?|年份|\d月(?:[上中下]旬|初|底|末)?"
-    r"|的[\u4e00-\u9fff]{0,4}?(?:田|园|地|土壤|地块|果园|棚))[,、]?$")
+    r"(?:(?<!小)时|时候|(?<![前之])后|(?<!以)前|期间?|阶段|天气|季节?|年份|\d月(?:[上中下]旬|初|底|末)?"
+    r"|的(?:[\u4e00-\u9fff]{0,4}?(?:田|园|地|土壤|地块|果园|棚))?)[,、]?$")
 _WHEN_INSIDE = re.compile(
     r"^[^,:;]{0,22}?(?:时(?!间|候|期)|时候|[初末盛]期|期(?!间|限)|期间|后\d+(?:[~-]\d+)?[天日]|(?<![目])前(?!期|后)"
     r"|后(?!期|代)|季|\d月(?:[上中下]旬|初|底|末)?"
@@ -32,10 +33,8 @@ _WHEN_INSIDE = re.compile(
 _UNKNOWN = re.compile(
     r"[\u4e00-\u9fff]{1,4}(?:病(?![菌斑叶株情原害程部残虫毒田果丛穗区级])|蝽|蚜(?![量虫株])|螨(?![量株卵])"
     r"|蛾|螟|蠹|蚧|虱|蝇|天牛|线虫|瓢虫|象甲)")
-_LINK = re.compile(
-    r"(?:应|宜|可|要|须|约|大约|一般|通常|多|为|是|在|达到?|控制到?|掌握|保持|以|需要?|的|到|至|于|[:,、\s]|只|仅|有|即)+$")
-_LEADING = re.compile(r"^(?:[\s,、:;(或和及与]|\d+[.)、](?!\d)|[-*•])+")
 _LIST_BEGINS = ("、", "和", "与", "及", "加", "或")
+_DATE = re.compile(r"月[上中下]?旬?\s*\d+(?:\s*[~—–至-]+\s*\d+)?日$")
 _EACH = re.compile(r"[各均]")
 _JOINED = re.compile(r"(?:、|,|和|与|及|或者?|以及|等|\s)*")
 LASTING = frozenset({"disease", "pest", "product", "variety", "crop", "soil"})  # what a heading says holds for all below it
@@ -94,8 +93,7 @@ class SentenceReader:
             if ends is not None and ends.high >= attribute.least:
                 told = attribute.tail.match(folded[ends.end : number.clause[1]]) if attribute.says else None
                 ends = replace(ends, end=ends.end + (told.end() if told else 0))
-                since = last.get(attribute.key, 0)
-                found += self._facts(text, folded, names, number, attribute, ends, place, since)
+                found += self._facts(text, folded, names, number, attribute, ends, place, last.get(attribute.key, 0))
                 last[attribute.key] = ends.end
         return found
 
@@ -115,7 +113,7 @@ class SentenceReader:
         breaks = [m.end() for m in CLAUSE_BREAK.finditer(folded)]
         before = 0
         for quantity in self._attributes.units.rates(text):
-            if self._is_content(folded, quantity, names):
+            if self._is_content(folded, quantity, names) or _DATE.search(folded[: quantity.end]):
                 continue
             start = max((b for b in breaks if b <= quantity.start), default=0)
             end = min((b - 1 for b in breaks if b > quantity.end), default=len(text))
@@ -135,7 +133,7 @@ class SentenceReader:
                place: Place, since: int) -> list[Fact]:
         owners = self.owners(folded, names, number, attribute, place)
         crop = self.crop(text, names, number, place)
-        condition = self._condition(text, folded, names, number, attribute, ends, owners, since)
+        told = self._condition(text, folded, names, number, attribute, ends, owners, since)
         facts = []
         for owner in owners:
             target = owner.term if owner.kind in PROBLEMS else self._target(names, number, attribute, place, folded)
@@ -143,16 +141,29 @@ class SentenceReader:
                 continue
             if not owner.term and crop.term and "crop" in attribute.kinds:
                 owner = crop
-            if owner.kind == "crop" and not self._may_be_of_crop(folded, number, attribute):
+            if owner.kind == "crop" and not attribute.crop_if.search(folded[slice(*number.clause)]):
                 continue
-            if (owner.term or target) and len(condition) >= attribute.least_said:
+            if owner.kind == "crop" and "disease" in attribute.kinds and self._is_of_problems(names, place):
+                continue
+            condition = self._with_role(told, owner, attribute, place)
+            if condition is not None and (owner.term or target) and len(condition) >= attribute.least_said:
                 value = text[ends.start : ends.end]
                 facts.append(Fact(place.chunk_id, owner.term, owner.kind, crop.term, target, attribute.key, value,
                                   ends.low, ends.high, number.quantity.unit, condition, place.start, place.end))
         return facts
 
-    def _may_be_of_crop(self, folded: str, number: _Number, attribute: Attribute) -> bool:
-        return bool(attribute.crop_if.search(folded[slice(*number.clause)]))
+    def _is_of_problems(self, names: Sequence[Name], place: Place) -> bool:
+        """Tell whether the headings, not the sentence, name the crop and are about its diseases or pests."""
+        about = fold("".join(place.headings))
+        return not of_kinds(names, ("crop",)) and bool(re.search("病|虫|菌|螟|螨|蚜|蛾", about))
+
+    def _with_role(self, condition: str, owner: Owner, attribute: Attribute, place: Place) -> str | None:
+        """Return the condition with what the number is for, which the nearest heading may say; None where nothing does."""
+        work = owner.term if owner.kind in ("practice", "processing") else ""
+        if attribute.role.search(fold(condition + work)):
+            return condition
+        heading = heading_words(next(iter(place.headings), ""))
+        return "；".join(filter(None, (condition, heading))) if attribute.role.search(fold(heading)) else None
 
     def owners(self, folded: str, names: Sequence[Name], number: _Number, attribute: Attribute, place: Place) -> list[Owner]:
         """Return whose a number is: one term, several that share it (各), or one Owner that is not sure."""
@@ -187,7 +198,7 @@ class SentenceReader:
                 found = distinct(n for n in names if n.kind in tier)
                 if found:
                     one = len(found) == 1 and not (tier & PROBLEMS and unknown_problem(fold(heading), names))
-                    return Owner(found[0].term, found[0].kind) if one else Owner(sure=not tier & PROBLEMS)
+                    return from_heading(found[0]) if one else Owner(sure=not tier & PROBLEMS)
         return Owner()
 
     def crop(self, text: str, names: Sequence[Name], number: _Number, place: Place) -> Owner:
@@ -230,23 +241,40 @@ class SentenceReader:
         start = number.clause[0]
         parts: list[str] = []
         previous = max((m.end() for m in CLAUSE_BREAK.finditer(folded[: max(0, start - 1)])), default=0)
-        clause_before = _trimmed(text, folded, previous, start - 1) if start else ""
+        clause_before = trimmed(text, folded, previous, start - 1) if start else ""
         others = [n for n in of_kinds(names, PROBLEMS, previous, start) if n.term not in {o.term for o in owners}]
         if _WHEN.search(fold(clause_before)) and 2 <= len(clause_before) <= _LONGEST_CONDITION and not others:
             parts.append(clause_before)
         if attribute.says:
-            parts.append(_trimmed(text, folded, max(start, since), ends.start))
-            parts.append(_after(text, folded, ends.end, number.clause[1]))
+            parts.append(trimmed(text, folded, max(start, since), ends.start))
+            parts.append(after(text, folded, ends.end, number.clause[1]))
         elif inside := _WHEN_INSIDE.match(folded[start : ends.start]):
-            parts.append(_trimmed(text, folded, start, start + inside.end()))
+            parts.append(trimmed(text, folded, start, start + inside.end()))
         group = self._attributes.groups.search(text)
         if group and group.group() not in GROUPS and not of_kinds(names, ("crop",)):
             parts.append(group.group())
-        told = "".join(parts)
-        for owner in owners:  # what is written may be more exact than the standard term
-            written = [text[n.start : n.end] for n in names if n.term == owner.term and n.start < ends.start]
-            parts += [w for w in written[-1:] if w != owner.term and w not in told]
+        parts += self._limits(text, folded, names, number, ends, owners, "".join(parts))
         return "；".join(p for p in dict.fromkeys(parts) if p and p not in {o.term for o in owners})
+
+    def _limits(self, text: str, folded: str, names: Sequence[Name], number: _Number, ends: Bounded,
+                owners: Sequence[Owner], told: str) -> list[str]:
+        """Return what is not told yet: how the owner is written, what a product holds, the words that limit the number."""
+        parts: list[str] = []
+        for owner in owners:  # what is written may be more exact than the standard term
+            own = [n for n in names if n.term == owner.term and n.start < ends.start]
+            own = [n for n in own if n.start >= number.clause[0]] or own
+            written = {text[n.start : n.end] for n in own}
+            parts += [w for w in written if w != owner.term and w not in told and len(written) == 1]
+            if owner.kind == "product" and own:
+                parts.append(content_of(text, folded, own[-1], number.clause[1]))
+        words = qualifiers(text, folded, names, self._attributes.qualifiers, (ends.start, ends.end), number.clause,
+                           number.since)
+        return parts + [w for w in words if w not in told and w not in "".join(o.term for o in owners)]
+
+
+def from_heading(name: Name) -> Owner:
+    """Return the owner that a heading names: below 酸性土壤 every class of soil may be described."""
+    return Owner("土壤" if name.kind == "soil" else name.term, name.kind)
 
 
 def _right(folded: str, names: Sequence[Name], number: _Number, attribute: Attribute) -> list[Name]:
@@ -268,17 +296,3 @@ def unknown_problem(folded: str, names: Sequence[Name], start: int = 0, end: int
 def _is_list(folded: str, names: Sequence[Name]) -> bool:
     pairs = zip(names, names[1:], strict=False)
     return all(_JOINED.fullmatch(_IN_LISTS.sub("", folded[a.end : b.start])) for a, b in pairs)
-
-
-def _after(text: str, folded: str, start: int, end: int) -> str:
-    """Return the words behind a number that say what it is: 15～20℃最适宜."""
-    words = re.match(r"(?:左右|上下)?(?P<words>(?![或和及与])[\u4e00-\u9fff]{2,18}?)(?=[或和及与]|[^\u4e00-\u9fff]|$)", folded[start:end])
-    return text[start + words.start("words") : start + words.end("words")] if words else ""
-
-
-def _trimmed(text: str, folded: str, start: int, end: int) -> str:
-    """Return the words between two offsets without list marks, commas and the verb that leads to the number."""
-    leading = _LEADING.match(folded[start:end])
-    start += leading.end() if leading else 0
-    link = _LINK.search(folded[start:end])
-    return text[start : start + link.start() if link else end].strip()

@@ -13,6 +13,7 @@ from nongda.index.extract_sentence import LASTING, Owner, SentenceReader, unknow
 from nongda.index.families import GROUPS
 from nongda.index.names import PROBLEMS, Names, distinct, of_kinds, tiers
 from nongda.index.places import Place
+from nongda.index.qualifiers import heading_words
 from nongda.index.table_heads import Head, Heads
 from nongda.language.text import fold
 from nongda.records import Fact, Quantity
@@ -20,8 +21,10 @@ from nongda.records import Fact, Quantity
 _PARTS = re.compile(r"[；;，,、。]|或(?=\d)")
 _BRACKETS = re.compile(r"\([^()]*\)")
 _MIXED = re.compile(r"[+＋]|混剂|复配")
+_HANZI_LAST = re.compile(r"[\u4e00-\u9fff](?<![的和与及、防治对或])$")
 _MOST_SHARING = 4  # names in one label
 _LONGEST_TEXT = 80
+_SOIL = Owner("土壤", "soil")  # below the heading 酸性土壤 every class of soil may be described
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ class TableReader:
         place = replace(row.place, headings=(label, row.caption, *row.place.headings),
                         crops=(crop.term,) if crop.term else ())
         facts = self._sentences.read(row.cells[column], place) if crop.sure else []
-        return [replace(f, target=target, condition="；".join(p for p in (label, f.condition) if p not in ("", f.subject)))
+        said = [label, *(c for i, c in enumerate(row.cells) if i not in (0, column) and self._heads.plays(row.header[i], "condition"))]
+        return [replace(f, target=target, condition="；".join(p for p in (*said, f.condition) if p not in ("", f.subject)))
                 for f in facts for target in self._targets_of_sentence(row, column, f)]
 
     def _targets_of_sentence(self, row: _Row, column: int, fact: Fact) -> list[str]:
@@ -165,8 +169,7 @@ class TableReader:
         for owner in owners:
             if not owner.sure or not crop.sure or (attribute.near and not owner.term):
                 continue
-            if not owner.term and crop.term and "crop" in attribute.kinds:
-                owner = crop
+            owner = crop if not owner.term and crop.term and "crop" in attribute.kinds else owner
             about = [owner.term] if owner.kind in PROBLEMS else targets
             condition = self._condition(row, column, head, attribute, extra, owner, crop, transposed)
             if owner.term or any(about):
@@ -195,7 +198,7 @@ class TableReader:
                 if tier & PROBLEMS and unknown_problem(fold(text), self._names.of(text)):
                     return [Owner(sure=False)]
                 if owners := self._shared(text, tier, False):
-                    return owners
+                    return [_SOIL if o.kind == "soil" else o for o in owners]
         return [Owner()]
 
     def _is_unknown(self, row: _Row, column: int, attribute: Attribute, side: str | None) -> bool:
@@ -211,12 +214,19 @@ class TableReader:
     def _shared(self, text: str, tier: frozenset[str], is_label: bool) -> list[Owner]:
         """Return whom the terms of one cell make owners: one, or all of a label's list; none where it has no term."""
         found = distinct(of_kinds(self._names.of(text), tier))
+        if is_label and any(n.kind in PROBLEMS and self._is_longer(text, n.start) for n in found):
+            return [Owner(sure=False)]
         if not found or (len(found) > 1 and not is_label):
             return []
         if any(n.mixed for n in found) or _MIXED.search(text):
             return [Owner(sure=False)]
         is_list = len(found) <= _MOST_SHARING and re.search("[、和与]", text)
         return [Owner(n.term, n.kind) for n in found] if len(found) == 1 or is_list else [Owner(sure=False)]
+
+    def _is_longer(self, text: str, start: int) -> bool:
+        """Tell whether a label's disease or pest is the end of a longer name that the lexicon does not know (弯孢菌叶斑病)."""
+        is_known = any(n.end == start for n in self._names.of(text)) or self._names.crops(text[:start])
+        return not is_known and bool(_HANZI_LAST.search(text[:start]))
 
     def _crop(self, row: _Row, column: int, transposed: bool) -> Owner:
         stated = [c for i, c in enumerate(row.cells) if self._heads.plays(row.header[i], "crop")]
@@ -248,9 +258,7 @@ class TableReader:
     def _condition(self, row: _Row, column: int, head: Head, attribute: Attribute, extra: Sequence[str], owner: Owner,
                    crop: Owner, transposed: bool) -> str:
         """Return what limits a cell: the label, the cells of conditions, what the header says beyond the attribute."""
-        parts = [row.cells[0]] if column else []
-        if transposed:
-            parts = [row.header[column]]
+        parts = [row.header[column]] if transposed else [row.cells[0]] if column else []
         if not transposed:
             parts += [c for i, c in enumerate(row.cells) if i not in (0, column) and self._heads.plays(row.header[i], "product")]
         if attribute.value == "quantity" and not transposed:
@@ -260,8 +268,22 @@ class TableReader:
             parts.append(head.name)
         parts += [c for c in row.cells if (g := self._attributes.groups.search(c)) and g.group() not in GROUPS
                   and not crop.term]
+        parts += self._beside(row, column) if row.header.count(row.header[column]) > 1 and not transposed else []
+        parts += self._heading_of(row, column, head, attribute, parts) if attribute.value == "quantity" else []
         known = {owner.term, crop.term, ""}
         return "；".join(dict.fromkeys(p.strip() for p in [*parts, *extra] if p.strip() not in known))
+
+
+    def _beside(self, row: _Row, column: int) -> list[str]:
+        """Of columns with one header the column to the left of each tells them apart: its header and cell."""
+        left = [i for i in range(1, column) if row.header.count(row.header[i]) == 1][-1:]
+        return [text for i in left for text in (row.header[i], row.cells[i])]
+
+    def _heading_of(self, row: _Row, column: int, head: Head, attribute: Attribute, parts: Sequence[str]) -> list[str]:
+        """A header that says no more than 时间 or 温度 leaves what of to the caption or heading."""
+        heading = heading_words(row.caption or next(iter(row.place.headings), ""))
+        bare = attribute.says and not _without(head.name, _first(attribute.header, head.name))
+        return [heading] if bare and heading and heading not in parts else []
 
 
 def _parts(cell: str) -> list[str]:

@@ -16,6 +16,7 @@ from nongda.records import Entity
 PROBLEMS = frozenset({"disease", "pest"})
 _MIXTURE_MARKS = ("·", "・", "•", "＋", "+")
 _MOST_KNOWN = 20_000  # texts
+_LIKE = re.compile(r"(?:像|好似|形似|形如|貌似|如同|似)$")  # 像西瓜皮 is of no melon
 _OTHER = "□"  # no part of any term
 # Kinds that are looked for together: 尿素 and 三环唑 are both put on the field.
 _TOGETHER = (frozenset({"product", "nutrient"}), PROBLEMS)
@@ -70,7 +71,9 @@ class Names:
             if entity is not None and start + match.end == end and entity.kind in ("product", "nutrient"):
                 yield Name(start + match.start, end, entity.term, entity.kind)
 
-    def _is_idle(self, entity: Entity, form: str, end: int) -> bool:
+    def _is_idle(self, entity: Entity, form: str, start: int, end: int) -> bool:
+        if entity.kind == "crop" and _LIKE.search(form[:start]):
+            return True
         is_residue = entity.kind == "crop" and self._residues is not None and self._residues.match(form, end)
         return bool(is_residue) or entity.term in self._ignored
 
@@ -82,7 +85,7 @@ class Names:
         entities = {search_form(e.term): e for e in self._lexicon.entities(text)}
         for match in self._lexicon.find(form):
             entity = entities.get(match.terms[0]) if len(match.terms) == 1 else None
-            if entity is not None and not self._is_idle(entity, form, match.end):
+            if entity is not None and not self._is_idle(entity, form, match.start, match.end):
                 around = form[match.start - 1 : match.start], form[match.end : match.end + 1]
                 mixed = any(mark and mark in _MIXTURE_MARKS for mark in around)
                 yield Name(match.start, match.end, entity.term, entity.kind, mixed)
