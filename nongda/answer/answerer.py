@@ -151,7 +151,10 @@ class Answerer:
             resolve(s.evidence, s.candidate), query, s.candidate, today, self._domain.lexicon, self._domain.fitting)
             for s in draft.quotes}
         cited_ids = {chunk_id for chunk_id, _ in citations}
+        known = {c.chunk.id for c in found}
+        from_facts = {s.candidate.chunk.id: s.candidate for s in draft.quotes if s.candidate.chunk.id not in known}
         shown = [c for place, c in enumerate(found) if place < _SHOWN or c.chunk.id in cited_ids]
+        shown += from_facts.values()
         models = {
             "generator": parts.generator.name if parts.generator else "", "embedder": parts.embedder.name,
             "reranker": parts.reranker.name if parts.reranker else "",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.fact_features import AskedNames, Facts, fact_features
 from nongda.answer.sentences import Names, Passage, Sentence
-from nongda.index.families import is_same_crop
+from nongda.index.families import is_same_crop, is_same_problem
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Query
 
@@ -151,11 +151,18 @@ class _Names:
         near = self.lexicon.canonical(sentence.near) if forms else ""
         held = [sum(form in text for form in forms) / len(forms) if forms else _UNKNOWN
                 for text in (near, candidate.chunk.search_text)]
-        other = bool(sentence.problems and problems and not sentence.problems & problems)
+        other = bool(problems) and _of_another(sentence, problems)
         crops = {term for kind, term in passage.title if kind == "crop"}
         same = any(is_same_crop(a, b) for a in self.crops for b in crops) if self.crops and crops else _UNKNOWN
         amounts = len(self.amounts & sentence.amounts) / len(self.amounts) if self.amounts else _UNKNOWN
         return [*held, float(other), float(same), amounts, float(bool(sentence.amounts))]
+
+
+def _of_another(sentence: Sentence, problems: Names) -> bool:
+    """Tell whether a sentence stands under another disease or pest than those asked and names none of them itself."""
+    own = {term for _, term in sentence.problems}
+    named = own | {term for kind, term in sentence.names if kind in ("disease", "pest")}
+    return bool(own) and not any(is_same_problem(one, other) or is_same_problem(other, one) for one in named for _, other in problems)
 
 
 def _values(wanted: Wanted, sentence: Sentence, asked: _Names, asking: Asking) -> list[float]:

@@ -39,6 +39,7 @@ CUTS: tuple[str, ...] = ("bias", "cut", "facet_share", "value", "side", "subject
 _PROBLEMS = ("disease", "pest")
 _LIMITS = re.compile(r"^(?:但|但是|不过|然而|否则|除非|例外|只有|如果不|没有.{0,12}的，不)")
 _MOST = 6  # sentences of an answer
+_OTHER = 100.0  # what a sentence loses that stands under another disease or pest than the one asked: it never answers
 _LOOKED_AT = 8  # best sentences that may come along
 
 
@@ -158,7 +159,7 @@ def select(found: Described, selector: Selector) -> Selection:
     """Choose the sentences of the answer."""
     if not found.sentences:
         return Selection((), (), -1.0)
-    scores = [matrix @ selector.weights for matrix in found.matrices]
+    scores = [matrix @ selector.weights - _OTHER * matrix[:, FEATURES.index("other_problem")] for matrix in found.matrices]
     chances = softmax(scores[0])
     places = _places(scores, chances, found, selector)
     evidence = [_scored(c, s, float(p)) for (c, s), p in zip(found.sentences, chances, strict=True)]
