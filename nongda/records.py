@@ -141,9 +141,8 @@ class Quantity:
 class Query:
     """A question understood: `standalone` stands without the conversation, `canonical` is what search sees.
 
-    `corrected` is the question as asked but for misspellings. `parts` are whole questions, one for each thing that a
-    question of several hops asks, () for one of a single hop; `left` are those beyond what one answer takes up.
-    `quantities` have their offsets in `standalone`.
+    `corrected` is the question as asked but for misspellings. `parts` are whole questions, one for each thing asked, ()
+    for a single hop; `left` are those beyond what one answer takes up. `quantities` have their offsets in `standalone`.
     """
 
     original: str
@@ -164,10 +163,9 @@ class Query:
 class Fact:
     """What one sentence, list item or table row says of one thing, cited like text.
 
-    `subject` is a standard term of `kind`, "" where none is named; `crop` and `target` (the disease or pest it is
-    about or against) are standard terms, "" where the text names none. `attribute` is a key of facts.toml. `value` and
-    `condition` are verbatim; a value that is a quantity has `low`, `high` (infinite where open) and `unit`, others
-    None, None and "". `start` and `end` are the offsets in the chunk's text of what is quoted.
+    `subject` (of `kind`), `crop` and `target` (the disease or pest) are standard terms, "" where the text names none.
+    `attribute` is a key of facts.toml; `value` and `condition` are verbatim. A quantity has `low`, `high` (infinite where
+    open) and `unit`, others None, None and "". `start` and `end` are offsets in the chunk's text.
     """
 
     chunk_id: str
@@ -240,10 +238,9 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer. `timings` are seconds per stage, `models` the file of each role.
+    """A finished answer; `timings` are seconds per stage. Notes of kinds "law" and "trust" are shown before the text.
 
-    `kind` says how it came about: the document's own words, sentences checked against them, a figure computed from
-    one, an honest refusal, or a question back with `choices`. Notes of kind "law" are shown before the text.
+    `kind`: the document's own words, sentences checked against them, a figure computed, a refusal, a question back.
     """
 
     question: str

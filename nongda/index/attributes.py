@@ -30,7 +30,7 @@ class Attribute:
     `unless` is searched in the whole sentence; `crop_if` in the clause, before a crop becomes the subject.
     `valid` must be in a text. `by_unit`: a number in one of its units needs no words. `least` is the smallest number
     of a sentence, `least_said` the fewest characters of its condition. `role` must be found in the condition: what the
-    number is for (适宜, 致死, 催芽).
+    number is for (适宜, 致死, 催芽); `table_role` in that of a table's fact.
     """
 
     key: str
@@ -53,6 +53,7 @@ class Attribute:
     least: float
     least_said: int
     role: re.Pattern[str]
+    table_role: re.Pattern[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Attributes:
     qualifiers: re.Pattern[str]  # words that change what a number means
     residues: re.Pattern[str]  # behind a crop's name: its straw
     elements: Mapping[str, re.Pattern[str]]  # nutrients by the headers of their columns
+    origins: re.Pattern[str]  # in a heading: whose numbers follow
     sources: re.Pattern[str]  # behind a name: where something is written
     ignored: frozenset[str]  # terms that are attributes themselves
     units: Units
@@ -87,7 +89,7 @@ class Attributes:
                 _phrases(data["phrases"]), re.compile(data["groups"]["words"]),
                 re.compile(data["qualifiers"]["words"]), re.compile(data["residues"]["words"]),
                 {term: re.compile(pattern) for term, pattern in data["elements"].items()},
-                re.compile(data["sources"]["words"]), frozenset(data["ignored"]["terms"]),
+                re.compile(data["origins"]["words"]), re.compile(data["sources"]["words"]), frozenset(data["ignored"]["terms"]),
                 units, _digest(folder),
             )
         except (OSError, ValueError, KeyError, AttributeError, TypeError, re.error) as error:
@@ -124,6 +126,7 @@ def _attribute(key: str, table: Mapping[str, Any]) -> Attribute:
         frozenset(table.get("units", ())), tuple(table["kinds"]), bool(table.get("near")),
         bool(table.get("scope")), bool(table.get("says")), bool(table.get("by_unit")), float(table.get("least", -math.inf)),
         int(table.get("least_said", 0)), pattern("role", _ANY),
+        pattern("table_role") if "table_role" in table else None,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from nongda.documents.pieces import heading_above, piece_spans
 from nongda.index.attributes import Attributes
+from nongda.index.extract_checks import Checks
 from nongda.index.extract_phrase import PhraseReader
 from nongda.index.extract_sentence import SentenceReader
 from nongda.index.extract_table import TableReader
@@ -19,7 +20,7 @@ from nongda.language.lexicon import Lexicon
 from nongda.records import Chunk, DocumentMeta, Fact
 
 _MAIN_SHARE, _MAIN_RATE = 0.5, 0.1  # of all crop names, of all pieces
-EXTRACTOR_VERSION = 2  # raise it with every change of the rules: stored facts are then made anew
+EXTRACTOR_VERSION = 3  # raise it with every change of the rules: stored facts are then made anew
 
 
 class FactExtractor:
@@ -31,6 +32,7 @@ class FactExtractor:
         self._sentences = SentenceReader(self._names, attributes)
         self._phrases = PhraseReader(self._names, attributes)
         self._tables = TableReader(self._names, attributes, self._sentences)
+        self._checks = Checks(self._names, attributes)
         words = repr((sorted(lexicon.standard_names().items()), sorted(lexicon.meanings().items())))
         digest = hashlib.sha256(f"{attributes.version}{words}".encode()).hexdigest()[:16]
         self.version = f"{EXTRACTOR_VERSION}-{digest}"  # of rules, attributes, units and words
@@ -45,15 +47,16 @@ class FactExtractor:
 
         `crops` are what its document is about where neither headings nor title name a crop.
         """
-        found: list[Fact] = []
+        found: list[tuple[Fact, Place]] = []
         for start, end in piece_spans(chunk.text, chunk.kind):
             place = self._place(chunk, meta, (start, end), crops)
             if chunk.kind == "table":
-                found += self._tables.read(chunk.text, place)
+                facts = self._tables.read(chunk.text, place)
             else:
-                found += self._sentences.read(chunk.text[start:end], place)
-                found += self._phrases.read(chunk.text[start:end], place)
-        return list(dict.fromkeys(f for f in found if f.value.strip()))
+                piece = chunk.text[start:end]
+                facts = self._sentences.read(piece, place) + self._phrases.read(piece, place)
+            found += [(fact, place) for fact in facts if fact.value.strip()]
+        return self._checks.passed(found, chunk)
 
     def facts_by_model(self, chunk: Chunk, meta: DocumentMeta, span: tuple[int, int], writer: ConstrainedWriter,
                        stop: threading.Event) -> list[Fact]:

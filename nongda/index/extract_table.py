@@ -22,8 +22,9 @@ _PARTS = re.compile(r"[；;，,、。]|或(?=\d)")
 _BRACKETS = re.compile(r"\([^()]*\)")
 _MIXED = re.compile(r"[+＋]|混剂|复配")
 _HANZI_LAST = re.compile(r"[\u4e00-\u9fff](?<![的和与及、防治对或])$")
+_TOGETHER = re.compile("混发|混合发生|并发|同时发生")  # what only occurs beside the first is no target
 _MOST_SHARING = 4  # names in one label
-_LONGEST_TEXT = 80
+_LONGEST_TEXT, _LONGEST_CAPTION = 80, 24
 _SOIL = Owner("土壤", "soil")  # below the heading 酸性土壤 every class of soil may be described
 
 
@@ -115,7 +116,10 @@ class TableReader:
                 continue
             said = part if len(part) <= ends.end - ends.start + 12 else ""
             value = part[ends.start : ends.end]
-            extra = [cell] if len(parts) > 1 or not said else [part] if _without(part, value) else []
+            own = bool(_without(part, value))
+            if not own and sum(bool(self._read(p, head, attribute)) for p in parts) > 1:
+                continue  # 3，后期2～3: the first of what?
+            extra = [part] if own and said else [cell] if len(parts) > 1 or not said else []
             facts += self._facts(row, column, head, attribute, value, (ends.low, ends.high, found[0].unit), extra,
                                  transposed)
         return facts
@@ -247,6 +251,7 @@ class TableReader:
         for text in (*stated, row.cells[0], row.header[column], row.header[0], row.caption):
             found = distinct(of_kinds(self._names.of(text), PROBLEMS))
             if found:
+                found = found[:1] if _TOGETHER.search(text) else found
                 return [n.term for n in found] if text in stated else [found[0].term] if len(found) == 1 else [""]
         if attribute.scope:
             for heading in row.place.headings:
@@ -273,7 +278,6 @@ class TableReader:
         known = {owner.term, crop.term, ""}
         return "；".join(dict.fromkeys(p.strip() for p in [*parts, *extra] if p.strip() not in known))
 
-
     def _beside(self, row: _Row, column: int) -> list[str]:
         """Of columns with one header the column to the left of each tells them apart: its header and cell."""
         left = [i for i in range(1, column) if row.header.count(row.header[i]) == 1][-1:]
@@ -281,7 +285,10 @@ class TableReader:
 
     def _heading_of(self, row: _Row, column: int, head: Head, attribute: Attribute, parts: Sequence[str]) -> list[str]:
         """A header that says no more than 时间 or 温度 leaves what of to the caption or heading."""
-        heading = heading_words(row.caption or next(iter(row.place.headings), ""))
+        caption = row.caption if len(row.caption) <= _LONGEST_CAPTION else ""
+        heading = heading_words(caption or next(iter(row.place.headings), ""))
+        problems = {n.term for n in of_kinds(self._names.of(heading), PROBLEMS)}
+        heading = "" if problems - {n.term for n in self._names.of(row.cells[0])} else heading
         bare = attribute.says and not _without(head.name, _first(attribute.header, head.name))
         return [heading] if bare and heading and heading not in parts else []
 
@@ -296,4 +303,4 @@ def _first(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _without(text: str, part: str) -> str:
-    return re.sub(r"[\s的:：约（）()每]", "", fold(text).replace(fold(part), "", 1))
+    return re.sub(r"[\s的:：约（）()每度]", "", fold(text).replace(fold(part), "", 1))

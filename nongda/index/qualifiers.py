@@ -11,9 +11,10 @@ from nongda.index.places import CLAUSE_BREAK
 _HEAD_NUMBER = re.compile(r"^(?:[一二三四五六七八九十]+、|[((][一二三四五六七八九十\d]+[))]|\d+(?:\.\d+)*[.、]?)\s*")
 _FORMULATION = r"[^\d,，。;；、%（(]{0,16}?(?:乳油|粉剂|悬浮剂|水剂|粒剂|粉粒剂|微囊悬浮剂|水乳剂|微乳剂|油剂|烟剂|胶囊)"
 _CONTENT = re.compile(rf"\d+(?:\.\d+)?(?:%|克/升|亿[^,，、]{{0,6}}?/克){_FORMULATION}|\d+(?:\.\d+)?%[\u4e00-\u9fff]{{2,8}}")
+_MONTH = re.compile(r"\d月")  # a clause with its own time takes none from those before
 _DIGITS = re.compile(r"\d")
 _LINK = re.compile(
-    r"(?:应|宜|可|要|须|约|大约|一般|通常|多|为|是|在|达到?|控制到?|掌握|保持|以|需要?|的|到|至|于|[:,、\s]|只|仅|有|即)+$")
+    r"(?:应|宜|可|要|须|约|大约|一般|通常|多|为|是|在|达到?|控制到?|掌握|保持|以|需要?|的|到|至|于|每隔|每|(?<!间)隔|升|降|[:,、\s]|只|仅|有|即)+$")
 _LEADING = re.compile(r"^(?:[\s,、:;(或和及与]|\d+[.)、](?!\d)|[-*•])+")
 
 
@@ -33,7 +34,7 @@ def qualifiers(text: str, folded: str, names: Sequence[Name], words: re.Pattern[
     found += _between(text, folded, names, words, *tail)
     breaks = [0, *(m.end() for m in CLAUSE_BREAK.finditer(folded[: clause[0]]))]
     for a, b in reversed(list(zip(breaks, breaks[1:], strict=False))):
-        if found:
+        if found or _MONTH.search(folded, clause[0], start):
             break
         found = _between(text, folded, names, words, a, b)
     return list(dict.fromkeys(found))

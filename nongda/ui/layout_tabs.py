@@ -95,9 +95,6 @@ def documents_tab(desk: Desk) -> list[Any]:
             path.unlink(missing_ok=True)  # Gradio's copy of the upload; the knowledge base has its own
         yield gr.skip(), gr.skip(), gr.skip(), None, *documents(desk, language)
 
-    def halted(request: gr.Request) -> None:
-        desk.stop_adding(session_of(request))
-
     def confirm(doc_id: str | None, request: gr.Request) -> Updates:
         return _confirming(*desk.confirm(doc_id, language_for(request)))
 
@@ -108,11 +105,18 @@ def documents_tab(desk: Desk) -> list[Any]:
     # The button waits for the upload to be complete; a file list emptied after adding shuts it again.
     files.change(lambda paths: gr.update(interactive=bool(paths)), files, add, **QUIET)
     add.click(added, files, [progress, add, halt, files, table, choice], **QUIET)
-    halt.click(halted, None, None, queue=False, **QUIET)
+    halt.click(_stopping(desk), None, None, queue=False, **QUIET)
     remove.click(confirm, choice, confirming, **QUIET)
     no.click(lambda: _confirming("", False), None, confirming, **QUIET)
     yes.click(removed, choice, [*confirming, table, choice], **QUIET)
     return [table, choice]
+
+
+def _stopping(desk: Desk) -> Callable[[gr.Request], None]:
+    def halted(request: gr.Request) -> None:
+        desk.stop_adding(session_of(request))
+
+    return halted
 
 
 def status_tab(desk: Desk, tab: gr.Tab) -> None:
