@@ -218,9 +218,12 @@ def test_a_table_of_two_things_side_by_side_has_its_attributes_in_the_first_colu
     assert {(f.subject, f.value) for f in only(found, "pathogen")} == {("条锈病", "条形柄锈菌"), ("叶锈病", "小麦隐匿柄锈菌")}
 
 
-def test_a_cell_of_two_figures_gives_both_and_a_bare_pair_none(read):
-    two = table(("药剂", "倍数（倍）"), ("三唑酮", "1500；1000"))
-    assert [f.low for f in only(read(two, kind="table"), "dilution")] == [1500, 1000]
+def test_a_cell_of_two_figures_gives_those_with_words_and_a_bare_pair_none(read):
+    two = table(("药剂", "倍数（倍）"), ("三唑酮", "苗期1500；穗期1000"))
+    found = only(read(two, kind="table"), "dilution")
+    assert [(f.low, f.condition) for f in found] == [(1500, "苗期1500"), (1000, "穗期1000")]
+    bare = table(("药剂", "倍数（倍）"), ("三唑酮", "1500；1000"))
+    assert only(read(bare, kind="table"), "dilution") == []
     pair = table(("肥料", "含量（%）"), ("磷酸二铵", "18、46"))
     assert only(read(pair, kind="table"), "content") == []
 

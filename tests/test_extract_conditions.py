@@ -94,3 +94,42 @@ def test_a_bare_header_takes_what_it_is_of_from_the_heading(read):
     text = table(("作物", "时间"), ("黄瓜", "16～24小时"))
     fact, = read("duration", text, ("催芽",), kind="table")
     assert "催芽" in fact.condition
+
+
+def test_rows_alike_but_for_their_value_are_told_apart_by_another_column_or_left_out(read):
+    rows = table(("稻别", "目标产量（公斤/亩）", "基肥（公斤/亩）"), ("双季早稻", "400～450", "30～35"), ("双季早稻", "450～500", "35～40"))
+    found = read("dose", rows, heading=("湖北方案的基肥用量",), title="水稻施肥", kind="table")
+    assert [(f.low, f.condition) for f in found] == [
+        (30, "双季早稻；湖北方案的基肥用量；目标产量；400～450"), (35, "双季早稻；湖北方案的基肥用量；目标产量；450～500")]
+    alike = table(("作物", "播种深度（厘米）"), ("玉米", "3"), ("玉米", "5"))
+    assert read("depth", alike, kind="table") == []
+
+
+def test_a_table_of_risks_has_the_disease_as_its_target(read):
+    rows = table(("土壤pH", "疮痂病风险"), ("5.0～5.2", "很少发生"), ("5.2～5.5", "开始有发生"))
+    found = read("ph", rows, heading=("马铃薯疮痂病",), title="马铃薯", kind="table")
+    assert {(f.low, f.target, f.condition.split("；")[-1]) for f in found} <= {
+        (5.0, "疮痂病", "很少发生"), (5.2, "疮痂病", "开始有发生")}
+
+
+@pytest.mark.parametrize(("attribute", "text"), [
+    ("duration", "黄瓜闷棚前一天浇足一次水。"),
+    ("dilution", "22公斤尿素含氮10公斤，多用了一倍。"),
+    ("temperature", "马铃薯块茎蛾：一份国外资料把种薯在14～16℃放3周。"),
+    ("humidity", "马铃薯收获时土壤湿度60%～65%。"),
+    ("pit", "小粒种咖啡每个地块挖一个深1米的土坑，观察土层厚度。"),
+])
+def test_what_only_looks_like_the_attribute_is_left_out(read, attribute, text):
+    assert read(attribute, text) == []
+
+
+def test_a_life_stage_and_the_clauses_own_month_limit_a_number(read):
+    size, = read("size", "棉铃虫的卵是半球形，宽约0.46毫米。")
+    assert "卵" in size.condition
+    doses = read("dose", "棉花初花期每亩追尿素15～20公斤，8月初每亩再追尿素5公斤。")
+    assert [("8月初" in f.condition, "初花期" in f.condition) for f in doses] == [(False, True), (True, False)]
+
+
+def test_a_pest_only_found_beside_the_first_is_no_target(read):
+    rows = table(("药剂", "每亩用量", "来源与对象"), ("30%丙环唑", "25毫升", "千阳县，条锈病与蚜虫、红蜘蛛混发"))
+    assert {f.target for f in read("dose", rows, title="小麦", kind="table")} == {"条锈病"}

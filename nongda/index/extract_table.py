@@ -14,7 +14,7 @@ from nongda.index.families import GROUPS
 from nongda.index.names import PROBLEMS, Names, distinct, of_kinds, tiers
 from nongda.index.places import Place
 from nongda.index.qualifiers import heading_words
-from nongda.index.table_heads import Head, Heads
+from nongda.index.table_heads import Head, Heads, first_of, without
 from nongda.language.text import fold
 from nongda.records import Fact, Quantity
 
@@ -23,6 +23,7 @@ _BRACKETS = re.compile(r"\([^()]*\)")
 _MIXED = re.compile(r"[+＋]|混剂|复配")
 _HANZI_LAST = re.compile(r"[\u4e00-\u9fff](?<![的和与及、防治对或])$")
 _TOGETHER = re.compile("混发|混合发生|并发|同时发生")  # what only occurs beside the first is no target
+_FURTHER = re.compile("[另再]加")  # 另加石灰0.5 in a column of another
 _MOST_SHARING = 4  # names in one label
 _LONGEST_TEXT, _LONGEST_CAPTION = 80, 24
 _SOIL = Owner("土壤", "soil")  # below the heading 酸性土壤 every class of soil may be described
@@ -31,7 +32,6 @@ _SOIL = Owner("土壤", "soil")  # below the heading 酸性土壤 every class of
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A row with its header; `label` is the first cell."""
-
     cells: list[str]
     header: list[str]
     place: Place
@@ -98,7 +98,8 @@ class TableReader:
 
     def _quantities(self, row: _Row, column: int, head: Head, attribute: Attribute, transposed: bool) -> list[Fact]:
         cell = row.cells[column]
-        parts = _parts(cell) if len(self._read(cell, head, attribute)) != 1 else [cell]
+        is_one = len(self._read(cell, head, attribute)) == 1
+        parts = [cell] if is_one else [p.strip() for p in _PARTS.split(cell) if p.strip()]
         is_sequence = "、" in cell and any(re.fullmatch(r"[\d.~～—\-%]+", p) for p in parts)  # 18、46: of what each?
         if attribute.veto.search(fold(head.words)) or (len(parts) > 1 and is_sequence):
             return []
@@ -108,7 +109,7 @@ class TableReader:
             found = self._read(part, head, attribute)
             others = [q for q in self._attributes.units.quantities(_BRACKETS.sub(lambda m: " " * len(m.group()), part))
                       if not any(f.start <= q.start < f.end for f in found)]
-            doubtful = self._attributes.rejected["clause"].search(folded) or attribute.veto.search(folded)
+            doubtful = _FURTHER.match(folded) or self._attributes.rejected["clause"].search(folded) or attribute.veto.search(folded)
             if len(found) != 1 or others or doubtful or self._is_other(folded, found[0], head, attribute):
                 continue
             ends = bounded(folded, found[0], head.words)
@@ -116,13 +117,17 @@ class TableReader:
                 continue
             said = part if len(part) <= ends.end - ends.start + 12 else ""
             value = part[ends.start : ends.end]
-            own = bool(_without(part, value))
-            if not own and sum(bool(self._read(p, head, attribute)) for p in parts) > 1:
+            own = bool(without(part, value))
+            if not own and self._is_one_of_many(parts, head, attribute):
                 continue  # 3，后期2～3: the first of what?
             extra = [part] if own and said else [cell] if len(parts) > 1 or not said else []
             facts += self._facts(row, column, head, attribute, value, (ends.low, ends.high, found[0].unit), extra,
                                  transposed)
         return facts
+
+    def _is_one_of_many(self, parts: Sequence[str], head: Head, attribute: Attribute) -> bool:
+        read = ((fold(part), self._read(part, head, attribute)) for part in parts)
+        return sum(bool(q) and not self._is_other(folded, q[0], head, attribute) for folded, q in read) > 1
 
     def _read(self, cell: str, head: Head, attribute: Attribute) -> list[Quantity]:
         """Return the cell's quantities that the attribute may have, with the header's unit and 每亩; none in brackets."""
@@ -269,38 +274,26 @@ class TableReader:
         if attribute.value == "quantity" and not transposed:
             parts += [c for i, c in enumerate(row.cells) if i not in (0, column)
                       and self._heads.plays(row.header[i], "condition") and not self._heads.plays(row.header[i], "source")]
-        if attribute.says or _without(head.name, _first(attribute.header, head.name)):
+        if attribute.says or without(head.name, first_of(attribute.header, head.name)):
             parts.append(head.name)
         parts += [c for c in row.cells if (g := self._attributes.groups.search(c)) and g.group() not in GROUPS
                   and not crop.term]
-        parts += self._beside(row, column) if row.header.count(row.header[column]) > 1 and not transposed else []
+        parts += _beside(row, column) if row.header.count(row.header[column]) > 1 and not transposed else []
         parts += self._heading_of(row, column, head, attribute, parts) if attribute.value == "quantity" else []
         known = {owner.term, crop.term, ""}
         return "；".join(dict.fromkeys(p.strip() for p in [*parts, *extra] if p.strip() not in known))
 
-    def _beside(self, row: _Row, column: int) -> list[str]:
-        """Of columns with one header the column to the left of each tells them apart: its header and cell."""
-        left = [i for i in range(1, column) if row.header.count(row.header[i]) == 1][-1:]
-        return [text for i in left for text in (row.header[i], row.cells[i])]
-
     def _heading_of(self, row: _Row, column: int, head: Head, attribute: Attribute, parts: Sequence[str]) -> list[str]:
         """A header that says no more than 时间 or 温度 leaves what of to the caption or heading."""
-        caption = row.caption if len(row.caption) <= _LONGEST_CAPTION else ""
-        heading = heading_words(caption or next(iter(row.place.headings), ""))
+        is_short = 0 < len(row.caption) <= _LONGEST_CAPTION
+        heading = heading_words(row.caption if is_short else next(iter(row.place.headings), ""))
         problems = {n.term for n in of_kinds(self._names.of(heading), PROBLEMS)}
         heading = "" if problems - {n.term for n in self._names.of(row.cells[0])} else heading
-        bare = attribute.says and not _without(head.name, _first(attribute.header, head.name))
+        bare = attribute.says and not without(head.name, first_of(attribute.header, head.name))
         return [heading] if bare and heading and heading not in parts else []
 
 
-def _parts(cell: str) -> list[str]:
-    return [part.strip() for part in _PARTS.split(cell) if part.strip()]
-
-
-def _first(pattern: re.Pattern[str], text: str) -> str:
-    match = pattern.search(fold(text))
-    return match.group() if match else ""
-
-
-def _without(text: str, part: str) -> str:
-    return re.sub(r"[\s的:：约（）()每度]", "", fold(text).replace(fold(part), "", 1))
+def _beside(row: _Row, column: int) -> list[str]:
+    """Of columns with one header the column to the left of each tells them apart: its header and cell."""
+    left = [i for i in range(1, column) if row.header.count(row.header[i]) == 1][-1:]
+    return [text for i in left for text in (row.header[i], row.cells[i])]

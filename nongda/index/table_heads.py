@@ -61,3 +61,14 @@ class Heads:
         found = self._attributes.units.rates(f"{name}：1{given}")
         fits = found and found[-1].end == len(name) + 2 + len(given) and found[-1].unit
         return (found[-1].unit, found[-1].low) if fits else (None, 1.0)
+
+
+def first_of(pattern: re.Pattern[str], text: str) -> str:
+    """Return what a pattern finds first in a header; "" where nothing."""
+    match = pattern.search(fold(text))
+    return match.group() if match else ""
+
+
+def without(text: str, part: str) -> str:
+    """Return what a header or cell says beside a part of it."""
+    return re.sub(r"[\s的:：约（）()每度]", "", fold(text).replace(fold(part), "", 1))
