@@ -23,6 +23,7 @@ _OPEN_KINDS = frozenset({"crop", "variety", "disease", "pest", "pathogen"})  # t
 _TREATED = re.compile("用药|施药|防治|喷药")
 _OF_TABLE = re.compile("下表|表中|表内|数值|取自|以下")
 _SOURCES = re.compile("资料|一份|另一|各地")  # a sentence may give several sources' figures
+_EXAMPLES = re.compile("算例|举例|例题")
 _Cells = list[str]
 
 
@@ -36,7 +37,7 @@ class Checks:
 
     def passed(self, read: Sequence[tuple[Fact, Place]], chunk: Chunk) -> list[Fact]:
         """Return the facts of a chunk that may stand, their conditions completed, in their order, each once."""
-        unique = dict(read)
+        unique = {f: place for f, place in read if not _EXAMPLES.search(next(iter(place.headings[:-1]), ""))}
         placed = {self._with_origin(self._short(fact), chunk, place): place for fact, place in unique.items()}
         apart = self._told_apart(list(placed), chunk)
         by_span = {place.start: place for place in unique.values()}

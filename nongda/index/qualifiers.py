@@ -12,6 +12,7 @@ _HEAD_NUMBER = re.compile(r"^(?:[一二三四五六七八九十]+、|[((][一二
 _FORMULATION = r"[^\d,，。;；、%（(]{0,16}?(?:乳油|粉剂|悬浮剂|水剂|粒剂|粉粒剂|微囊悬浮剂|水乳剂|微乳剂|油剂|烟剂|胶囊)"
 _CONTENT = re.compile(rf"\d+(?:\.\d+)?(?:%|克/升|亿[^,，、]{{0,6}}?/克){_FORMULATION}|\d+(?:\.\d+)?%[\u4e00-\u9fff]{{2,8}}")
 _MONTH = re.compile(r"\d月")  # a clause with its own time takes none from those before
+_VERB_LAST = re.compile(r"(?:为|按|用|每亩)+$")
 _DIGITS = re.compile(r"\d")
 _LINK = re.compile(
     r"(?:应|宜|可|要|须|约|大约|一般|通常|多|(?<!认)为|是|在|达到?|控制到?|掌握|保持|以|需要?|的|到|至|于|每隔|每|(?<!间)隔|升|降|[:,、\s]|只|仅|有|即)+$")
@@ -43,7 +44,8 @@ def qualifiers(text: str, folded: str, names: Sequence[Name], words: re.Pattern[
 def content_of(text: str, folded: str, owner: Name, end: int) -> str:
     """Return what a product holds and its formulation, as written around its name: 40%乙烯利水剂; "" where not said."""
     spans = [m.span() for m in _CONTENT.finditer(folded, 0, end)]
-    return next((text[a:b] for a, b in spans if a <= owner.start and owner.start < b), "")
+    found = next((text[a:b] for a, b in spans if a <= owner.start and owner.start < b), "")
+    return _VERB_LAST.sub("", found)
 
 
 def heading_words(heading: str) -> str:
