@@ -63,10 +63,10 @@ def test_a_question_that_names_the_disease_asks_a_chain_without_asking_for_it(sc
     assert keys(schema, ask("稻瘟病每亩用多少？", "隔几天再喷？"), about_problem=True) == ["dose", "interval"]
 
 
-def test_the_table_has_the_links_in_the_order_of_the_chain_and_the_documents_words(schema, asking, chosen):
+def test_the_table_has_the_links_in_the_order_of_the_chain_and_the_documents_words(schema, asking, chosen, lexicon):
     asked = ask("隔几天喷一次？", "什么病？", "兑多少倍？", values=(("interval",), ("name",), ("dilution",)))
     own = [chosen("每隔7天喷一次。", 0, 1), chosen("叶背有黄粉的是叶锈病。", 1, 2), chosen("兑水800倍。", 2, 3)]
-    rows, outside = rows_of(schema, schema.links_of(asked, False), asked, own, asking, {})
+    rows, outside = rows_of(schema, schema.links_of(asked, False), asked, own, asking, {}, lexicon)
     piece = table(schema, rows, "叶锈病")
     assert piece.text == (
         "| 环节 | 资料原文 |\n| --- | --- |\n"
@@ -77,28 +77,28 @@ def test_the_table_has_the_links_in_the_order_of_the_chain_and_the_documents_wor
     assert outside == []
 
 
-def test_a_link_whose_sentence_has_no_such_value_is_said_to_be_missing_and_not_filled(schema, asking, chosen):
+def test_a_link_whose_sentence_has_no_such_value_is_said_to_be_missing_and_not_filled(schema, asking, chosen, lexicon):
     asked = ask("什么病？", "隔几天喷一次？", values=(("name",), ("interval",)))
     own = [chosen("叶背有黄粉的是叶锈病。", 0, 1), chosen("雨后及时补喷。", 1, 2)]
-    rows, _ = rows_of(schema, schema.links_of(asked, False), asked, own, asking, {})
+    rows, _ = rows_of(schema, schema.links_of(asked, False), asked, own, asking, {}, lexicon)
     piece = table(schema, rows, "")
-    assert "| 间隔次数 | 资料中没有写 |" in piece.text
+    assert "| 间隔次数 | 没有查到 |" in piece.text
     assert "补喷" not in piece.text and len(piece.quotes) == 1
 
 
-def test_a_fact_of_the_links_attribute_fills_it_though_the_value_is_of_no_listed_unit(schema, asking, chosen):
+def test_a_fact_of_the_links_attribute_fills_it_though_the_value_is_of_no_listed_unit(schema, asking, chosen, lexicon):
     asked = ask("什么病？", "隔几天喷一次？", values=(("name",), ("interval",)))
     one = chosen("叶背有黄粉的是叶锈病。", 0, 1)
     other = chosen("逢雨后补一遍。", 1, 2)
     facts = {("aaaaaaaa#2", 0): [Fact("aaaaaaaa#2", "", "", "咖啡", "", "spray_interval", "逢雨", None, None, "", "", 0, 7)]}
-    rows, _ = rows_of(schema, schema.links_of(asked, False), asked, [one, other], asking, facts)
+    rows, _ = rows_of(schema, schema.links_of(asked, False), asked, [one, other], asking, facts, lexicon)
     assert "| 间隔次数 | 逢雨后补一遍[aaaaaaaa#2]。 |" in table(schema, rows, "").text
 
 
-def test_what_is_no_link_stands_outside_the_table(schema, asking, chosen):
+def test_what_is_no_link_stands_outside_the_table(schema, asking, chosen, lexicon):
     asked = ask("什么病？", "兑多少倍？", "株距多大？", values=(("name",), ("dilution",), ("length",)))
     own = [chosen("是叶锈病。", 0, 1), chosen("兑水800倍。", 1, 2), chosen("株距2米。", 2, 3)]
-    _, outside = rows_of(schema, schema.links_of(asked, False), asked, own, asking, {})
+    _, outside = rows_of(schema, schema.links_of(asked, False), asked, own, asking, {}, lexicon)
     assert outside == [own[2]]
 
 

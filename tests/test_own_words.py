@@ -57,8 +57,8 @@ def test_what_is_wrong_with_a_row_is_one_sentence_and_the_others_are_taken(lexic
 
 
 def test_a_circle_is_named_at_each_of_its_rows(lexicon):
-    problems = wrong(lexicon, OwnWord("甲", "乙"), OwnWord("乙", "丙"), OwnWord("丙", "甲"))
-    assert [p.split("”")[0] for p in problems] == ["第 1 行“甲", "第 2 行“乙", "第 3 行“丙"]
+    problems = wrong(lexicon, OwnWord("甲疯", "乙疯"), OwnWord("乙疯", "丙疯"), OwnWord("丙疯", "甲疯"))
+    assert [p.split("”")[0] for p in problems] == ["第 1 行“甲疯", "第 2 行“乙疯", "第 3 行“丙疯"]
     assert all("绕了一圈" in p for p in problems)
 
 
@@ -132,3 +132,9 @@ def test_a_table_written_is_read_back(rows, delimiter):
     back = parse_table(format_table(rows, delimiter), "词")
     assert back[1:] == [OwnWord(r.alias, r.term, KINDS[r.kind]) for r in rows]
     assert back[0] == OwnWord("", "")  # the header keeps the rows' numbers
+
+
+@pytest.mark.parametrize("alias", ["用", "怎么", "12", "7天", "防治", "多少"])
+def test_a_word_of_every_question_is_no_name_of_a_disease(lexicon, alias):
+    good, problems = lexicon.check_own([OwnWord(alias, "叶锈病")])
+    assert good == () and "请写得更具体" in problems[0]

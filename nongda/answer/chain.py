@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.compose import Piece, cited
@@ -29,12 +30,27 @@ _CLAUSE = re.compile(r"[，；。：;]")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One step of the chain: how questions ask it, and which attributes of facts fill it."""
+    """One step of the chain: how questions ask it, which attributes of facts fill it, and what a filling must name.
+
+    `kinds` are kinds of the lexicon of which the sentence or its heading names one, unless it `says` one by its class.
+    """
 
     key: str
     name: str
     asks: re.Pattern[str]
     attributes: frozenset[str]
+    kinds: frozenset[str] = frozenset()
+    says: re.Pattern[str] | None = None
+
+
+def _link(table: Mapping[str, Any]) -> Link:
+    says = _any(table["says"]) if "says" in table else None
+    return Link(str(table["key"]), str(table["name"]), _any(table["asks"]), frozenset(map(str, table["attributes"])),
+                frozenset(map(str, table.get("kinds", ()))), says)
+
+
+def _any(patterns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{p})" for p in patterns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +66,7 @@ class Schema:
         """Read chain.toml. Raises SettingsError that names the file."""
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
-            links = tuple(Link(str(t["key"]), str(t["name"]), re.compile("|".join(f"(?:{p})" for p in t["asks"])),
-                               frozenset(map(str, t["attributes"]))) for t in data["links"])
+            links = tuple(_link(table) for table in data["links"])
             first, second = map(str, data["head"])
             return cls(links, (first, second), str(data["missing"]))
         except (OSError, ValueError, KeyError, TypeError, re.error) as error:
@@ -124,7 +139,7 @@ class Row:
 
 
 def rows_of(schema: Schema, links: Sequence[Link | None], asked: Asked, chosen: Sequence[Chosen], asking: Asking,
-            facts: Mapping[tuple[str, int], Sequence[Fact]]) -> tuple[list[Row], list[Chosen]]:
+            facts: Mapping[tuple[str, int], Sequence[Fact]], lexicon: Lexicon) -> tuple[list[Row], list[Chosen]]:
     """Return the chain's rows in its order, and the sentences that stand outside it.
 
     A sentence fills a link when it holds the kind of value that its facet asks, or a fact of the link's attributes; where
@@ -136,15 +151,19 @@ def rows_of(schema: Schema, links: Sequence[Link | None], asked: Asked, chosen: 
         if link is None:
             continue
         own = tuple(one for one in chosen if one.facet == facet)
-        filled = any(_fills(one, link, asked.facets[facet].values, asking, facts) for one in own)
+        filled = any(_fills(one, link, asked.facets[facet].values, asking, facts, lexicon) for one in own)
         before = rows[link.key].chosen if link.key in rows else ()
         rows[link.key] = Row(link, (*before, *own) if filled else before)
     return [rows[link.key] for link in schema.links if link.key in rows], outside
 
 
 def _fills(one: Chosen, link: Link, values: frozenset[str], asking: Asking,
-           facts: Mapping[tuple[str, int], Sequence[Fact]]) -> bool:
+           facts: Mapping[tuple[str, int], Sequence[Fact]], lexicon: Lexicon) -> bool:
     evidence = one.scored.evidence
+    near = f"{heading_of(evidence, one.scored.candidate)}：{headed_text(evidence, one.scored.candidate)}"
+    by_class = link.says is not None and link.says.search(near)
+    if link.kinds and not by_class and not any(e.kind in link.kinds for e in lexicon.entities(near)):
+        return False
     held = {fact.attribute for fact in facts.get((evidence.chunk_id, evidence.start), ())}
     if not values or held & link.attributes or link.key in (CAUSE, _METHOD):
         return True

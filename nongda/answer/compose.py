@@ -10,7 +10,8 @@ diagnosis   the name first, then signs and what to do
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nongda.answer.asked import Asked, Asking, Facet
@@ -18,6 +19,8 @@ from nongda.answer.cite import marked
 from nongda.answer.evidence import ScoredEvidence, headed_text
 from nongda.answer.select import Chosen
 from nongda.answer.verify import quoted
+
+_DENIED = re.compile(r"不能|不可|不得|不要|不应|不宜|以外|除外|并非|不是")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,11 @@ class Piece:
 
 
 def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = "",
-            value_first: bool = True) -> Iterator[Piece]:
+            value_first: Callable[[ScoredEvidence], bool] = lambda scored: True) -> Iterator[Piece]:
     """Yield the answer's pieces; `lead` is a verdict or a letter with its words, decided before.
 
-    `value_first` says whether the asked value may stand bold before its sentence: not after a sum or written ones.
+    `value_first` says whether the asked value may stand bold before a sentence: not after a sum or written ones, nor
+    where the sentence is not of all that the question names. One that denies or excepts (不能, 以外) has none.
     """
     if lead:
         yield Piece(f"**{lead}**\n")
@@ -46,7 +50,8 @@ def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = 
     facet = -1
     for place, one in enumerate(chosen):
         new_line = "\n" if place and one.facet != facet else ""
-        first = value_of(asked.facets[one.facet], one.scored, asking) if value_first and _leads(asked, one, chosen, lead, facet) else ""
+        leads = _leads(asked, one, chosen, lead, facet) and value_first(one.scored)
+        first = value_of(asked.facets[one.facet], one.scored, asking) if leads else ""
         facet = one.facet
         yield Piece(f"{new_line}{f'**{first}**：' if first else ''}{cited(one.scored)}", (one.scored,))
 
@@ -54,7 +59,8 @@ def compose(asked: Asked, chosen: Sequence[Chosen], asking: Asking, lead: str = 
 def _leads(asked: Asked, one: Chosen, chosen: Sequence[Chosen], lead: str, facet: int) -> bool:
     """Tell whether the value of a sentence goes first: of the likeliest of its facet, where it stands first."""
     mates = [other.scored.score for other in chosen if other.facet == one.facet]
-    return asked.kind == "fact" and not lead and one.facet != facet and one.scored.score >= max(mates)
+    plain = not _DENIED.search(one.scored.evidence.text)
+    return asked.kind == "fact" and not lead and one.facet != facet and one.scored.score >= max(mates) and plain
 
 
 def cited(scored: ScoredEvidence) -> str:

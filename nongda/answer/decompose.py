@@ -106,7 +106,7 @@ def _whole(facets: Sequence[Facet], lexicon: Lexicon, triggers: Triggers) -> str
 def _background(earlier: Sequence[Facet], lexicon: Lexicon, text: str) -> str:
     """Return what a text must be told to stand alone, ending in a comma; "" for nothing."""
     own = lexicon.entities(text)
-    crops = _named(earlier, frozenset({"crop"}), lexicon)
+    crops = _named(earlier, frozenset({"crop"}), lexicon)[-1:]
     own_crops = {e.term for e in own if e.kind == "crop"}
     if crops and own_crops and not own_crops & {e.term for e in crops}:
         return ""

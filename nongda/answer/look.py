@@ -21,6 +21,7 @@ from nongda.records import Candidate, Entity, Query
 from nongda.settings import Settings
 
 _PROBLEMS = ("disease", "pest")
+_MOST_PROBLEMS = 1  # independent questions about several are no chain
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: P
     kept = [(c, p) for c, p in zip(found, apart, strict=True) if may_speak_of(crops, c, p, domain)]
     candidates, parts = [c for c, _ in kept], [p for _, p in kept]
     facts = by_sentence(indexes.facts.in_chunks(c.chunk.id for c in candidates)) if with_facts else {}
-    names_problem = any(e.kind in _PROBLEMS for e in query.entities)
-    links = domain.chain.links_of(asked, names_problem) if settings.has("chain") else ()
+    problems = {e.term for e in query.entities if e.kind in _PROBLEMS}
+    links = domain.chain.links_of(asked, bool(problems)) if settings.has("chain") and len(problems) <= _MOST_PROBLEMS else ()
     about = tuple(cause if cause and not (link and link.key == CAUSE) else None for link in links)
     found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity, facts,
                            domain.attributes_of if with_facts else lambda text: (), about,

@@ -107,6 +107,7 @@ class Speaker:
         if missing or not self._passes(selection) or not selection.chosen:
             draft.kind = "refused"
             draft.notes = self._domain.law.notes(query.standalone, {e.term for e in query.entities if e.kind == "crop"})
+            draft.notes += self._unfit(query, selection) if not missing else []
             yield refusal_text(query, missing, looked.candidates, indexes.subjects)
             return
         outline = self._outline(query, looked, indexes)
@@ -127,6 +128,12 @@ class Speaker:
             yield from self._written(query, history, allowed, draft, clock, stop)
         if not stop.is_set():
             yield from self._quoted(query, looked, selection, draft, clock, stop)
+
+    def _unfit(self, query: Query, selection: Selection) -> list[Note]:
+        """Say of a refused question for which other place or stage the documents have what it asks of."""
+        quotes = [one.scored for one in selection.chosen if speaks_of_all(query, one.scored, self._domain.lexicon)]
+        note = fit_note(query, quotes, self._domain.lexicon, self._domain.fitting) if quotes else None
+        return [note] if note else []
 
     def _passes(self, selection: Selection) -> bool:
         return not self._parts.settings.has("gate") or selection.gate >= self._parts.settings.answer.gate
@@ -169,14 +176,15 @@ class Speaker:
         """Yield the chosen sentences as the chain's table where the question asks one, else in the form it asks for."""
         asking, schema = self._domain.asking, self._domain.chain
         if looked.links and draft.kind == "quoted" and not draft.text:
-            rows, chosen = rows_of(schema, looked.links, looked.asked, chosen, asking, looked.facts)
+            rows, chosen = rows_of(schema, looked.links, looked.asked, chosen, asking, looked.facts, self._domain.lexicon)
             quotes = [one.scored for row in rows for one in row.chosen]
             cause = named_problem(query, quotes, self._domain.lexicon) if quotes else ""
             if lead and lead != cause:
                 yield Piece(f"**{lead}**\n")
             yield table(schema, rows, cause)
             lead = ""
-        yield from compose(looked.asked, chosen, asking, lead, value_first=draft.kind == "quoted")
+        yield from compose(looked.asked, chosen, asking, lead,
+                           lambda scored: draft.kind == "quoted" and speaks_of_all(query, scored, self._domain.lexicon))
 
     def _computed(self, query: Query, selection: Selection, draft: Draft) -> Iterator[str]:
         """Yield a figure computed from the first sentence that has one which fits, with its formula."""

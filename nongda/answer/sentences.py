@@ -36,7 +36,7 @@ class Sentence:
     tokens: frozenset[str]  # of `near`
     path_tokens: frozenset[str]  # of `near`, all headings and the title
     names: Names  # of `near`
-    problems: Names  # diseases and pests of its heading
+    problems: Names  # diseases and pests of the nearest heading that names any, or of the title
     amounts: Amounts
     vectors: NDArray[np.float16]  # (tokens, dimension), of the sentence by itself
     inside: NDArray[np.float16]  # the same of its tokens within the passage
@@ -103,12 +103,16 @@ class Passages:
                   vectors: NDArray[np.float16], inside: NDArray[np.float16]) -> Sentence:
         text, heading = headed_text(evidence, candidate), heading_of(evidence, candidate)
         near = f"{heading}：{text}"
-        last = heading if not candidate.chunk.heading else f"{heading} {candidate.chunk.heading[-1]}"
         tokens = frozenset(self._lexicon.tokens(near))
-        problems = frozenset(n for n in self._names(last) if n[0] in ("disease", "pest"))
+        problems = self._problems_of([heading, *reversed(candidate.chunk.heading), candidate.document.meta.title])
         amounts = frozenset((q.low, q.high, q.unit) for q in self._asking.units_of(text))
         return Sentence(evidence, text, near, frozenset(self._lexicon.tokens(heading)), tokens, tokens | path_tokens,
                         self._names(near), problems, amounts, vectors, inside)
+
+    def _problems_of(self, levels: Sequence[str]) -> Names:
+        """Return the diseases and pests of the nearest level that names any: its own heading, those above, the title."""
+        named = (frozenset(n for n in self._names(level) if n[0] in ("disease", "pest")) for level in levels)
+        return next((names for names in named if names), frozenset())
 
     def _names(self, text: str) -> Names:
         return frozenset((e.kind, e.term) for e in self._lexicon.entities(text))

@@ -87,7 +87,7 @@ class Lexicon:
 
     def check_own(self, rows: Sequence[OwnWord]) -> tuple[tuple[OwnWord, ...], tuple[str, ...]]:
         """Return the own words that this lexicon can take, and a sentence for each row that it cannot."""
-        return checked(rows, Known(self._kinds, self._names, self._words))
+        return checked(rows, Known(self._kinds, self._names, self._words, self.everyday))
 
     def without(self, surfaces: Iterable[str]) -> Lexicon:
         """Return a lexicon for which these aliases are plain words: kept whole, under no standard term."""

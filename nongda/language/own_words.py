@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -14,7 +14,8 @@ from nongda.language.text import has_words, search_form
 
 COLUMNS = ("别名", "标准名", "类别")
 MOST_ROWS = 2000
-_LONGEST = 40  # characters of a word
+_LONGEST, _SHORTEST = 40, 2  # characters of a word
+_TOO_COMMON = 400  # times in the counts of jieba's dictionary: 怎么, 防治, 间隔 are over it, 虫子 and 发黄 under
 _KIND_BY_NAME = {name: kind for kind, name in KINDS.items()}
 _HEADERS = frozenset({"别名", "俗名", "名称", "alias", "标准名", "term"})
 _FORMULA = ("=", "+", "-", "@")  # a spreadsheet would compute such a cell
@@ -31,11 +32,15 @@ class OwnWord:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the shipped tables have, by search form: kinds and names of terms, and what aliases mean."""
+    """What the shipped tables have, by search form: kinds and names of terms, and what aliases mean.
+
+    `everyday` says how often everyday Chinese uses a word.
+    """
 
     kinds: Mapping[str, str]
     names: Mapping[str, str]
     words: Mapping[str, tuple[str, ...]]
+    everyday: Callable[[str], int] = lambda word: 0
 
 
 def checked(rows: Sequence[OwnWord], known: Known) -> tuple[tuple[OwnWord, ...], tuple[str, ...]]:
@@ -51,7 +56,7 @@ def checked(rows: Sequence[OwnWord], known: Known) -> tuple[tuple[OwnWord, ...],
         if not (row.alias or row.term):
             continue
         if problem:
-            problems[number] = f"第 {number} 行“{row.alias}”{problem}"
+            problems[number] = f"第 {number} 行“{row.alias[:_LONGEST]}”{problem}"
         else:
             usable[number] = row
     new = {search_form(r.term): r for r in usable.values() if _is_term(r)}
@@ -86,6 +91,8 @@ def _bad_alias(row: OwnWord, known: Known) -> str:
     form = search_form(row.alias)
     if form in known.kinds:
         return "本身已是标准名，没有保存：不用再添加" if _is_term(row) else "本身是标准名，没有保存：不能再指向别的名称"
+    if len(form) < _SHORTEST or form[0].isdigit() or (form not in known.words and known.everyday(form) > _TOO_COMMON):
+        return "太短、太常用或是数量，会改掉许多不相干的话，没有保存：请写得更具体"
     if _is_term(row) and row.kind not in KINDS and row.kind not in _KIND_BY_NAME:
         return f"是新的标准名，类别“{row.kind}”不认识，没有保存：请填 {'、'.join(KINDS.values())} 之一"
     return ""
