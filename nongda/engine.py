@@ -123,23 +123,22 @@ class Engine:
             if self._indexes is None or self._indexes.revision != self._store.revision():
                 check_writer(self._store, models.embedder)
                 refresh_facts(self._store, self.fact_extractor())
-            revision = self._store.revision()
-            if self._indexes is None or self._indexes.revision != revision:
-                search = self.settings.search
-                documents = self._store.documents()
-                keys, ids, vectors = self._store.vectors(models.embedder.dimension)
-                folder = None if self._store.read_only else self._store.folder
-                self._indexes = Indexes(
-                    revision,
-                    LexicalIndex(self._store.tokens(), search.bm25_k1, search.bm25_b),
-                    VectorIndex(folder, ids, keys, vectors, search.exact_below, search.hnsw_m,
-                                search.hnsw_ef_construction),
-                    {d.id: d for d in documents},
-                    self._store.chunk,
-                    Subjects.of([c for d in documents for c in self._store.chunks_of(d.id)], documents, self._lexicon),
-                    self._store.facts(),
-                )
+                self._indexes = self._fresh_indexes(models.embedder.dimension)
             return self._indexes
+
+    def _fresh_indexes(self, dimension: int) -> Indexes:
+        revision, search, documents = self._store.revision(), self.settings.search, self._store.documents()
+        keys, ids, vectors = self._store.vectors(dimension)
+        folder = None if self._store.read_only else self._store.folder
+        return Indexes(
+            revision,
+            LexicalIndex(self._store.tokens(), search.bm25_k1, search.bm25_b),
+            VectorIndex(folder, ids, keys, vectors, search.exact_below, search.hnsw_m, search.hnsw_ef_construction),
+            {d.id: d for d in documents},
+            self._store.chunk,
+            Subjects.of([c for d in documents for c in self._store.chunks_of(d.id)], documents, self._lexicon),
+            self._store.facts(),
+        )
 
     # questions
 

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from nongda.answer.cite import resolve
 from nongda.answer.evidence import ScoredEvidence, split_evidence
-from nongda.answer.place_and_stage import Fitting, fit, fit_note, stage_is_held
+from nongda.answer.place_and_stage import Circumstances, Fitting, fit_note, stage_is_held
 from nongda.answer.trust import trusted
 from nongda.answer.understand import understand
 from nongda.errors import SettingsError
@@ -171,6 +171,11 @@ def quote(candidate: Candidate) -> ScoredEvidence:
 ])
 def test_a_stage_is_read_from_what_the_crop_does_now_and_not_from_what_is_asked(lexicon, fitting, text: str, stages):
     assert fitting.stages_in(text, lexicon) == stages
+
+
+def fit(query, found, lexicon, fitting) -> float:
+    """How far a passage's own words are for what a question names."""
+    return Circumstances.of(query, lexicon, fitting).fit(found.chunk.text, found, lexicon, fitting)
 
 
 @pytest.mark.parametrize(("question", "expected"), [

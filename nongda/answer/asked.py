@@ -13,6 +13,7 @@ from nongda.answer.intent import QuestionKind, Triggers
 from nongda.answer.options import parse_options
 from nongda.errors import SettingsError
 from nongda.language.lexicon import Lexicon
+from nongda.language.text import any_of
 from nongda.language.units import Units
 from nongda.records import Intent, Quantity
 
@@ -97,8 +98,8 @@ class Asking:
 
     def __init__(self, values: Mapping[str, Mapping[str, list[str]]], triggers: Triggers, units: Units) -> None:
         self._values = {
-            name: _Value(_any(table["words"]), frozenset(table["units"]), frozenset(table.get("names", ())),
-                         _any(table["says"]) if "says" in table else None)
+            name: _Value(any_of(table["words"]), frozenset(table["units"]), frozenset(table.get("names", ())),
+                         any_of(table["says"]) if "says" in table else None)
             for name, table in values.items()
         }
         self.triggers = triggers
@@ -221,7 +222,3 @@ class Asking:
             if units & self._values[name].units or names & self._values[name].names
             or ((says := self._values[name].says) is not None and says.search(text))
         )
-
-
-def _any(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{p})" for p in patterns))

@@ -18,13 +18,13 @@ from nongda.answer.compose import Piece, cited
 from nongda.answer.evidence import headed_text, heading_of
 from nongda.answer.select import Chosen
 from nongda.errors import SettingsError
-from nongda.index.families import is_same_problem
+from nongda.index.families import PROBLEM_KINDS, is_same_problem
 from nongda.language.lexicon import Lexicon
+from nongda.language.text import any_of
 from nongda.records import Entity, Fact, Query
 
 _LEAST_LINKS = 2  # asked links that make a chain
 CAUSE, _METHOD = "cause", "method"
-_PROBLEMS = ("disease", "pest")
 _CLAUSE = re.compile(r"[，；。：;]")
 
 
@@ -44,13 +44,9 @@ class Link:
 
 
 def _link(table: Mapping[str, Any]) -> Link:
-    says = _any(table["says"]) if "says" in table else None
-    return Link(str(table["key"]), str(table["name"]), _any(table["asks"]), frozenset(map(str, table["attributes"])),
+    says = any_of(table["says"]) if "says" in table else None
+    return Link(str(table["key"]), str(table["name"]), any_of(table["asks"]), frozenset(map(str, table["attributes"])),
                 frozenset(map(str, table.get("kinds", ()))), says)
-
-
-def _any(patterns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{p})" for p in patterns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +110,13 @@ def cause_of(links: Sequence[Link | None], chosen: Sequence[Chosen], query: Quer
     if not named:
         named = _problems(heading_of(best.evidence, best.candidate), lexicon)
     cause = named[0] if len(named) == 1 else None
-    given = [e.term for e in query.entities if e.kind in _PROBLEMS]
+    given = [e.term for e in query.entities if e.kind in PROBLEM_KINDS]
     is_news = cause and cause.term not in given and (not given or any(is_same_problem(cause.term, term) for term in given))
     return cause if is_news else None
 
 
 def _problems(text: str, lexicon: Lexicon) -> list[Entity]:
-    return [e for e in lexicon.entities(text) if e.kind in _PROBLEMS]
+    return [e for e in lexicon.entities(text) if e.kind in PROBLEM_KINDS]
 
 
 def second_hop(query: Query, links: Sequence[Link | None], cause: Entity) -> Query:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nongda.index.families import PROBLEM_KINDS
 from nongda.index.subjects import Mention, Subjects, named
 from nongda.language.lexicon import Lexicon
 from nongda.language.matching import Match
@@ -13,7 +14,6 @@ from nongda.language.text import search_form
 from nongda.records import Query
 
 _MOST_CHOICES = 4
-_PROBLEM_KINDS = frozenset({"disease", "pest"})
 _GENERIC = re.compile(r"药|治|防|办|什么|怎|多少|几|[0-9]|亩|时候|需要|可以|不能|情况|问题|严重|发生|害|管理|管用|有效|好用")
 _HEADED = ("title", "heading")
 
@@ -81,7 +81,7 @@ def _undecided(places: Mapping[str, frozenset[str]], rest: str, subjects: Subjec
 
 def _open_crop(query: Query, subjects: Subjects, lexicon: Lexicon) -> Clarification | None:
     entities = named(query.standalone, lexicon)
-    problems = [e for e in entities if e.kind in _PROBLEM_KINDS]
+    problems = [e for e in entities if e.kind in PROBLEM_KINDS]
     if len(problems) != 1 or any(e.kind in ("crop", "variety", "product") for e in entities):
         return None
     problem = problems[0]

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nongda.index.facts import FactTable
-from nongda.index.families import groups_of, is_same_crop, is_same_problem
+from nongda.index.families import PROBLEM_KINDS, groups_of, is_same_crop, is_same_problem
 from nongda.records import Entity, Fact, Hit
 
 Facts = Mapping[tuple[str, int], Sequence[Fact]]  # by chunk id and start of the sentence
 NO_FACTS: Facts = {}
 NOT_ASKED = 0.5
 _CROP = 0.25  # what the asked crop adds to a fact's match
-_PROBLEMS = ("disease", "pest")
 _SUBJECTS = ("product", "variety", "nutrient", "pathogen")
 
 
@@ -39,7 +38,7 @@ class AskedNames:
         kinds: dict[str, set[str]] = {}
         for entity in entities:
             kinds.setdefault(entity.kind, set()).add(entity.term)
-        named = [frozenset().union(*(kinds.get(kind, set()) for kind in group)) for group in (_SUBJECTS, _PROBLEMS, ("crop",))]
+        named = [frozenset().union(*(kinds.get(kind, set()) for kind in group)) for group in (_SUBJECTS, PROBLEM_KINDS, ("crop",))]
         return cls(*named)
 
     def contradicts(self, fact: Fact) -> bool:
@@ -60,7 +59,7 @@ class AskedNames:
 
     def _is_target(self, fact: Fact) -> bool:
         return any(is_same_problem(name_of, name) for name in self.problems
-                   for name_of in (fact.target, fact.subject if fact.kind in _PROBLEMS else "") if name_of)
+                   for name_of in (fact.target, fact.subject if fact.kind in PROBLEM_KINDS else "") if name_of)
 
 
 def part_hits(table: FactTable, attributes: Iterable[str], entities: Iterable[Entity]) -> list[Hit]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,16 +19,16 @@ from typing import Any, Literal
 from nongda.answer.options import parse_options
 from nongda.errors import SettingsError
 from nongda.index.fact_ranges import FILE_NAME, Constraint, RangeReader
+from nongda.index.families import PROBLEM_KINDS
 from nongda.index.subjects import named
 from nongda.language.lexicon import Lexicon
-from nongda.language.text import fold, search_form
+from nongda.language.text import any_of, fold, search_form
 from nongda.records import Entity, Quantity, Query
 
 Form = Literal["list", "value", "direct"]
 _SENTENCE = re.compile(r"[^。？！；;?!\n]+[。？！；;?!\n]*")
 _CONTENT = re.compile(r"(?:%|克/升|g/l|亿|单位|国际单位)", re.IGNORECASE)  # what a product holds is no condition
-_PROBLEMS = ("disease", "pest")
-_NO_VALUE = (*_PROBLEMS, "symptom", "variety", "weather", "processing", "part", "stage", "tool", "pathogen")
+_NO_VALUE = (*PROBLEM_KINDS, "symptom", "variety", "weather", "processing", "part", "stage", "tool", "pathogen")
 _SUBJECTS = ("product", "variety", "nutrient", "pathogen")
 
 
@@ -70,15 +70,15 @@ class FactForms:
         self._wanted = [(Wanted(row["name"], row["kind"], row.get("target", "")), tuple(row["words"])) for row in data["wanted"]]
         self._lists = [(wanted, [re.compile(p.replace("{0}", "|".join(words))) for p in data["list"]["patterns"]])
                        for wanted, words in self._wanted]
-        self._refuses = _any(data["list"]["refuses"])
-        self._groups = _any(data["list"]["groups"])
-        self._within = _any(data["list"]["within"])
-        self._values = _any(data["value"]["patterns"])
-        self._value_refuses = _any(data["value"]["refuses"])
-        self.fitness = _any(data["value"]["fitness"])
-        self.suits = _any(data["value"]["suits"])
-        self.acts = _any(data["value"]["acts"])
-        self._asks = _any(data["asks"]["words"])
+        self._refuses = any_of(data["list"]["refuses"])
+        self._groups = any_of(data["list"]["groups"])
+        self._within = any_of(data["list"]["within"])
+        self._values = any_of(data["value"]["patterns"])
+        self._value_refuses = any_of(data["value"]["refuses"])
+        self.fitness = any_of(data["value"]["fitness"])
+        self.suits = any_of(data["value"]["suits"])
+        self.acts = any_of(data["value"]["acts"])
+        self._asks = any_of(data["asks"]["words"])
         self.product = _product_form(data["forms"]["words"])
 
     @classmethod
@@ -153,7 +153,7 @@ def _list(text: str, entities: Sequence[Entity], constraints: tuple[Constraint, 
     rest = text.replace(asking, "", 1)
     for constraint in constraints:
         rest = rest.replace(constraint.words, "", 1)
-    targets = _terms(entities, _PROBLEMS)
+    targets = _terms(entities, PROBLEM_KINDS)
     if forms.refuses(rest) or _is_ambiguous(entities) or any(e.kind == wanted.kind for e in entities if wanted.kind != "crop"):
         return None
     if any(e.kind in ("symptom", "pathogen") for e in entities):
@@ -181,7 +181,7 @@ def _value(text: str, entities: Sequence[Entity], constraints: tuple[Constraint,
 
 def _direct(text: str, entities: Sequence[Entity], forms: FactForms) -> FactQuestion | None:
     attributes = forms.attributes(text)
-    crops, targets, subjects = _terms(entities, ("crop",)), _terms(entities, _PROBLEMS), _terms(entities, _SUBJECTS)
+    crops, targets, subjects = _terms(entities, ("crop",)), _terms(entities, PROBLEM_KINDS), _terms(entities, _SUBJECTS)
     if not attributes or not (crops or targets or subjects):
         return None
     return FactQuestion("direct", None, attributes, (), crops, targets, subjects, text)
@@ -203,9 +203,5 @@ def _is_ambiguous(entities: Sequence[Entity]) -> bool:
     return len(surfaces) != len(set(surfaces))
 
 
-def _terms(entities: Sequence[Entity], kinds: Sequence[str]) -> tuple[str, ...]:
+def _terms(entities: Sequence[Entity], kinds: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(e.term for e in entities if e.kind in kinds))
-
-
-def _any(patterns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{p})" for p in patterns))

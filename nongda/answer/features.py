@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nongda.answer.asked import Asked, Asking
 from nongda.answer.fact_features import AskedNames, Facts, fact_features
 from nongda.answer.sentences import Names, Passage, Sentence
-from nongda.index.families import is_same_crop, is_same_problem
+from nongda.index.families import PROBLEM_KINDS, is_same_crop, is_same_problem
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Query
 
@@ -142,7 +142,7 @@ class _Names:
         names = frozenset((e.kind, e.term) for e in wanted.query.entities)
         amounts = frozenset((q.low, q.high, q.unit) for q in asking.units_of(wanted.query.standalone) if q.unit)
         forms = tuple(lexicon.canonical(term) for kind, term in names if kind in _NAMED)
-        problems = frozenset(n for n in names if n[0] in ("disease", "pest"))
+        problems = frozenset(n for n in names if n[0] in PROBLEM_KINDS)
         return cls(lexicon, frozenset(term for _, term in names), forms, problems,
                    frozenset(term for kind, term in names if kind == "crop"), amounts)
 
@@ -161,7 +161,7 @@ class _Names:
 def _of_another(sentence: Sentence, problems: Names) -> bool:
     """Tell whether a sentence stands under another disease or pest than those asked and names none of them itself."""
     own = {term for _, term in sentence.problems}
-    named = own | {term for kind, term in sentence.names if kind in ("disease", "pest")}
+    named = own | {term for kind, term in sentence.names if kind in PROBLEM_KINDS}
     return bool(own) and not any(is_same_problem(one, other) or is_same_problem(other, one) for one in named for _, other in problems)
 
 

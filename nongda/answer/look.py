@@ -15,12 +15,11 @@ from nongda.answer.retrieve import Indexes
 from nongda.answer.select import Described, described
 from nongda.answer.sentences import Passage, Passages
 from nongda.answer.understand import asked_text
-from nongda.index.families import is_same_crop
+from nongda.index.families import PROBLEM_KINDS, is_same_crop
 from nongda.models.rerank import TokenCache
 from nongda.records import Candidate, Entity, Query
 from nongda.settings import Settings
 
-_PROBLEMS = ("disease", "pest")
 _MOST_PROBLEMS = 1  # independent questions about several are no chain
 
 
@@ -51,7 +50,7 @@ def look(query: Query, found: Sequence[Candidate], indexes: Indexes, passages: P
     kept = [(c, p) for c, p in zip(found, apart, strict=True) if may_speak_of(crops, c, p, domain)]
     candidates, parts = [c for c, _ in kept], [p for _, p in kept]
     facts = by_sentence(indexes.facts.in_chunks(c.chunk.id for c in candidates)) if with_facts else {}
-    problems = {e.term for e in query.entities if e.kind in _PROBLEMS}
+    problems = {e.term for e in query.entities if e.kind in PROBLEM_KINDS}
     links = domain.chain.links_of(asked, bool(problems)) if settings.has("chain") and len(problems) <= _MOST_PROBLEMS else ()
     about = tuple(cause if cause and not (link and link.key == CAUSE) else None for link in links)
     found_here = described(query, asked, candidates, parts, tokens, domain.lexicon, domain.asking, indexes.lexical.rarity, facts,

@@ -10,11 +10,11 @@ from nongda.answer.contradict import contradictions
 from nongda.answer.domain import Domain
 from nongda.answer.evidence import ScoredEvidence, headed_text, heading_of, with_heading
 from nongda.answer.retrieve import Indexes
+from nongda.index.families import PROBLEM_KINDS
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Note, Query
 
 _MOST_TOLD = 1  # products only quoted that get a warning each; the others share one
-_PROBLEMS = ("disease", "pest")
 _SAYS_WHAT_IT_IS = r"(?:是|叫|属于|原因：|病害：|害虫：|病因：)[^，。；：]{0,8}"
 _POOL = 60  # best sentences among which a contradiction is looked for
 
@@ -47,15 +47,15 @@ def named_problem(query: Query, quotes: Sequence[ScoredEvidence], lexicon: Lexic
 
     The quote must say what it is; a name in passing or in a table that tells several apart is none.
     """
-    if any(e.kind in _PROBLEMS for e in query.entities):
+    if any(e.kind in PROBLEM_KINDS for e in query.entities):
         return ""
     best = max(quotes, key=lambda s: s.score)
     text, heading = headed_text(best.evidence, best.candidate), heading_of(best.evidence, best.candidate)
-    names = {e.term: e.surface for e in lexicon.entities(text) if e.kind in _PROBLEMS}
+    names = {e.term: e.surface for e in lexicon.entities(text) if e.kind in PROBLEM_KINDS}
     if names:
         name = next(iter(names.values()))
         return name if len(names) == 1 and re.search(rf"{_SAYS_WHAT_IT_IS}{re.escape(name)}", text) else ""
-    named = [e.surface for e in lexicon.entities(heading) if e.kind in _PROBLEMS]
+    named = [e.surface for e in lexicon.entities(heading) if e.kind in PROBLEM_KINDS]
     return heading if named == [heading] and best.candidate.chunk.kind != "table" else ""
 
 

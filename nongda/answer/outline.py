@@ -16,13 +16,12 @@ from nongda.answer.asked import Asked
 from nongda.answer.compose import Piece, cited
 from nongda.answer.evidence import UNFINISHED, ScoredEvidence, headed_text, heading_of
 from nongda.answer.specialists import Slot, Specialist, Specialists
-from nongda.index.families import is_same_crop, is_same_problem
+from nongda.index.families import PROBLEM_KINDS, is_same_crop, is_same_problem
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import search_form
 from nongda.records import Entity, Fact, Query
 
 _SUBJECTS = ("disease", "pest", "practice", "processing", "variety", "product", "nutrient")
-_PROBLEMS = ("disease", "pest")
 _NOT_OPEN = ("choice", "comparison", "yes_no")
 _MARKS = re.compile(r"[\s，。？！；：、,.?!;:~～“”\"'《》]+")
 _PARTICLES = re.compile(r"[的了呀啊吧呗嘛哈啦地得]+")
@@ -47,7 +46,7 @@ class Outline:
 def subject_of(query: Query) -> Entity | None:
     """Return the one thing beside crops that a question names; None where it names none or several."""
     named = [e for e in query.entities if e.kind in _SUBJECTS]
-    problems = [e for e in named if e.kind in _PROBLEMS] or named
+    problems = [e for e in named if e.kind in PROBLEM_KINDS] or named
     return problems[0] if len(problems) == 1 else None
 
 
@@ -140,11 +139,11 @@ def _nearness(subject: Entity, scored: ScoredEvidence, lexicon: Lexicon) -> floa
         named = [e.term for e in lexicon.entities(level) if e.kind == subject.kind]
         same = [term for term in named if _same(term, subject)]
         if named and not same:
-            return 0.0 if subject.kind in _PROBLEMS or place else _under(subject, levels[1:], lexicon)
+            return 0.0 if subject.kind in PROBLEM_KINDS or place else _under(subject, levels[1:], lexicon)
         if named and place == len(levels) - 1:
             return 1.0 if len(same) == len(named) else 0.0
         if named and len(same) < len(named):  # whose dose a sentence gives that names two pests, no rule can tell
-            return 0.0 if place == 0 and subject.kind in _PROBLEMS else 1.0
+            return 0.0 if place == 0 and subject.kind in PROBLEM_KINDS else 1.0
         if named:
             return 2.0 if place else 2.5
     return 0.0
@@ -161,7 +160,7 @@ def _under(subject: Entity, levels: Sequence[str], lexicon: Lexicon) -> float:
 
 
 def _same(term: str, subject: Entity) -> bool:
-    if subject.kind in _PROBLEMS:
+    if subject.kind in PROBLEM_KINDS:
         return is_same_problem(term, subject.term)
     return term == subject.term
 

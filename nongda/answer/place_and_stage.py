@@ -115,27 +115,6 @@ class Fitting:
         return frozenset(found)
 
 
-
-def fit(query: Query, candidate: Candidate, lexicon: Lexicon, fitting: Fitting) -> float:
-    """Return in [-1, 1] how far a passage is for the place and the stage a question names.
-
-    1: for this one, -1: for another, 0: it or the question names none; the mean where a question names both.
-    """
-    levels = levels_of("", candidate)[1:]
-    text, meta = candidate.chunk.text, candidate.document.meta
-    places, stages = fitting.places_in(query.standalone, lexicon), fitting.stages_in(query.standalone, lexicon)
-    found = []
-    if places:
-        own = fitting.places_in(text, lexicon)
-        here = any(fitting.related(a, n) for a in places for n in own)
-        found.append(1.0 if here else place_fit(places, (*levels, meta.region), lexicon, fitting)[0])
-    if stages:
-        own = fitting.stages_in(text, lexicon)
-        here = any(fitting.same_stage(a, n) for a in stages for n in own)
-        found.append(1.0 if here else stage_fit(stages, (*levels, meta.stage), lexicon, fitting)[0])
-    return sum(found) / len(found) if found else 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """The places and stages that a question names."""
@@ -180,8 +159,8 @@ def fit_note(query: Query, quotes: Sequence[ScoredEvidence], lexicon: Lexicon, f
     With such a warning no yes or no may be given: the documents have not decided it.
     """
     doubts: list[str] = []
-    places, stages = fitting.places_in(query.standalone, lexicon), fitting.stages_in(query.standalone, lexicon)
-    for asked, other in ((places, place_fit), (stages, stage_fit)):
+    named_by = Circumstances.of(query, lexicon, fitting)
+    for asked, other in ((named_by.places, place_fit), (named_by.stages, stage_fit)):
         found = [other(asked, (*levels_of(s.evidence.text, s.candidate), _field(other is place_fit, s.candidate)), lexicon, fitting)
                  for s in quotes] if asked else []
         if found and all(value < 0 for value, _ in found):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from nongda.answer.prompt import NO_ANSWER
 from nongda.answer.unlisted import unlisted_names, word_triples
-from nongda.index.families import GROUPS, groups_of, is_same_crop
+from nongda.index.families import GROUPS, PROBLEM_KINDS, groups_of, is_same_crop
 from nongda.index.subjects import Mention, Subjects, named
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import search_form
@@ -140,7 +140,7 @@ def _is_paired(term: str, crop: str, subjects: Subjects) -> bool:
 
 def _missing_nutrient(entities: Iterable[Entity], query: Query, subjects: Subjects, lexicon: Lexicon) -> Missing | None:
     """A mineral nutrient that stands nowhere; beside a disease or pest it is only a circumstance."""
-    if any(e.kind in ("disease", "pest") for e in entities):
+    if any(e.kind in PROBLEM_KINDS for e in entities):
         return None
     asked = [e for e in lexicon.entities(query.standalone) if e.kind == "nutrient" and _MINERAL.search(e.term)]
     held = any(subjects.contains(e.term) or subjects.contains(e.surface) for e in asked)
@@ -181,7 +181,7 @@ def _instead(missing: Missing, subjects: Subjects) -> str:
         return f"资料里讲的作物是{'、'.join(held)}，没有{missing.term}的这项内容。" if held else f"资料里{lacking}。"
     if missing.kind == "topic":
         return f"资料里没有{missing.term}方面的内容，请向当地农业农村部门询问。"
-    if missing.crop and missing.kind in ("disease", "pest"):
+    if missing.crop and missing.kind in PROBLEM_KINDS:
         known = (subjects.diseases_of if missing.kind == "disease" else subjects.pests_of)(missing.crop)
         if known:
             return f"资料里{missing.crop}有{'、'.join(known[:_MOST_CROPS])}等，没有{missing.term}。"

@@ -27,6 +27,7 @@ from nongda.answer.fact_features import NO_FACTS, Facts
 from nongda.answer.features import FEATURES, RERANK, Fit, Matrix, Wanted, describe, unit
 from nongda.answer.sentences import Passage, Sentence
 from nongda.errors import SettingsError
+from nongda.index.families import PROBLEM_KINDS
 from nongda.language.lexicon import Lexicon
 from nongda.models.rerank import PassageTokens, TokenCache
 from nongda.records import Candidate, Entity, Query
@@ -36,7 +37,6 @@ GATE = (
     "names_path", "other_problem", "same_crop", "amounts", "values", "amounts_most", "chance", "score", "near",
 )
 CUTS: tuple[str, ...] = ("bias", "cut", "facet_share", "value", "side", "subject", "repeat", "same_passage", "another")
-_PROBLEMS = ("disease", "pest")
 _LIMITS = re.compile(r"^(?:但|但是|不过|然而|否则|除非|例外|只有|如果不|没有.{0,12}的，不)")
 _MOST = 6  # sentences of an answer
 _OTHER = 100.0  # what a sentence loses that stands under another disease or pest than the one asked: it never answers
@@ -133,7 +133,7 @@ def described(query: Query, asked: Asked, candidates: Sequence[Candidate], passa
     matrices = tuple(describe(w, candidates, passages, lexicon, asking, idf) for w in wanted)
     sides = [frozenset(lexicon.tokens(side)) for side in asked.sides]
     parted = tuple(side - sides[1 - place] for place, side in enumerate(sides))
-    return Described(sentences, matrices, parted, any(e.kind in _PROBLEMS for e in query.entities))
+    return Described(sentences, matrices, parted, any(e.kind in PROBLEM_KINDS for e in query.entities))
 
 
 def _facet_vectors(query: Query, asked: Asked, whole: PassageTokens, tokens: TokenCache, lexicon: Lexicon,
@@ -225,9 +225,9 @@ def _fitting(facet: int, before: Sequence[int], found: Described, selector: Sele
         own, other = found.sides[facet], found.sides[1 - facet]
         held = [(_share(own, s.path_tokens), _share(other, s.path_tokens)) for _, s in found.sentences]
         fitting = fitting + selector.side * np.array([mine - its * (mine < 1) for mine, its in held])
-    subject = {n for i in before for n in found.sentences[i][1].names if n[0] in _PROBLEMS}
+    subject = {n for i in before for n in found.sentences[i][1].names if n[0] in PROBLEM_KINDS}
     if subject and not found.names_problem:
-        known = [s.problems or frozenset(n for n in s.names if n[0] in _PROBLEMS) for _, s in found.sentences]
+        known = [s.problems or frozenset(n for n in s.names if n[0] in PROBLEM_KINDS) for _, s in found.sentences]
         fitting = fitting + selector.subject * np.array([0.0 if not names else (1.0 if names & subject else -1.0) for names in known])
     return np.asarray(fitting)
 

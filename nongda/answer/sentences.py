@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nongda.answer.asked import Asking
 from nongda.answer.evidence import headed_text, heading_of, split_evidence
 from nongda.answer.instructions import quotable
+from nongda.index.families import PROBLEM_KINDS
 from nongda.language.lexicon import Lexicon
 from nongda.models.rerank import PassageTokens, TokenCache
 from nongda.records import Candidate, Evidence
@@ -111,7 +112,7 @@ class Passages:
 
     def _problems_of(self, levels: Sequence[str]) -> Names:
         """Return the diseases and pests of the nearest level that names any: its own heading, those above, the title."""
-        named = (frozenset(n for n in self._names(level) if n[0] in ("disease", "pest")) for level in levels)
+        named = (frozenset(n for n in self._names(level) if n[0] in PROBLEM_KINDS) for level in levels)
         return next((names for names in named if names), frozenset())
 
     def _names(self, text: str) -> Names:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from nongda.answer.place_and_stage import Fitting, doubt, levels_of, place_fit, stage_fit
+from nongda.answer.place_and_stage import Circumstances, Fitting, doubt, levels_of, place_fit, stage_fit
 from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Citation, Query
 
@@ -23,9 +23,9 @@ def trusted(citation: Citation, query: Query, candidate: Candidate, today: date,
     """
     meta = candidate.document.meta
     levels = levels_of(citation.quote, candidate)
-    places, stages = fitting.places_in(query.standalone, lexicon), fitting.stages_in(query.standalone, lexicon)
-    doubts = [_doubt(places, place_fit(places, (*levels, meta.region), lexicon, fitting)),
-              _doubt(stages, stage_fit(stages, (*levels, meta.stage), lexicon, fitting)), _date_doubt(meta.date, today),
+    asked = Circumstances.of(query, lexicon, fitting)
+    doubts = [_doubt(asked.places, place_fit(asked.places, (*levels, meta.region), lexicon, fitting)),
+              _doubt(asked.stages, stage_fit(asked.stages, (*levels, meta.stage), lexicon, fitting)), _date_doubt(meta.date, today),
               "" if meta.authority else "资料没有写明来源单位", "示例资料，未经植保专家审核" if meta.sample else ""]
     remark = "；".join(said for said in doubts if said)
     return replace(citation, authority=meta.authority, region=meta.region, date=meta.date, stage=meta.stage,

@@ -13,15 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from nongda.answer.asked import Asking
 from nongda.answer.decompose import hops_of, parts_of
 from nongda.errors import UsageError
 from nongda.index.subjects import named as named_subjects
 from nongda.language.lexicon import Lexicon
+from nongda.language.spelling import Spelling
 from nongda.language.text import has_words
-from nongda.records import Entity, Query, Reading, Turn
+from nongda.records import Entity, Query, Turn
 from nongda.settings import AnswerSettings
 
 # What may take another's place: of one kind, or of kinds that are asked of alike.
@@ -36,28 +36,6 @@ _CONTINUING = re.compile(r"^(?:那|那么|还|还有|另外|然后|接着|又|�
 _EMPTY = re.compile(
     r"^(?:那|那么|要是|如果|换成|改成|换|还有|另外|是)+|(?:的话|怎么样|咋样|怎样|又|也|呢|吗|呀|啊|是|在|上|[，。？?！!\s])+$"
 )
-
-
-class Corrected(Protocol):
-    """A text without its misspellings, and what was read for what."""
-
-    @property
-    def text(self) -> str:
-        """The corrected text."""
-        ...
-
-    @property
-    def readings(self) -> tuple[Reading, ...]:
-        """Each misspelling with its term."""
-        ...
-
-
-class Corrects(Protocol):
-    """What understanding needs of a spelling correction."""
-
-    def correct(self, text: str, as_written: frozenset[str] = frozenset()) -> Corrected:
-        """Return the text corrected, but for the words to be left as written."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +57,7 @@ def check_question(question: str, settings: AnswerSettings) -> str:
 
 
 def understand(question: str, history: Sequence[Turn], lexicon: Lexicon, settings: AnswerSettings,
-               asking: Asking | None = None, spelling: Corrects | None = None,
+               asking: Asking | None = None, spelling: Spelling | None = None,
                as_written: frozenset[str] = frozenset()) -> Query:
     """Build the query from a question and the conversation before it (oldest first).
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from nongda.documents.pieces import cells_of, header_above
 from nongda.index.attributes import Attributes
-from nongda.index.families import is_same_problem
-from nongda.index.names import PROBLEMS, Names, of_kinds
+from nongda.index.families import PROBLEM_KINDS, is_same_problem
+from nongda.index.names import Names, of_kinds
 from nongda.index.places import CLAUSE_BREAK, Place
 from nongda.index.qualifiers import heading_words
 from nongda.index.table_heads import Heads
@@ -95,7 +95,7 @@ class Checks:
             is_told = column < min(held) or self._heads.of(name).attribute is None
             if is_other and is_told and all(cells) and len(set(cells)) == len({(f.start) for f in group}) > 1:
                 said = [self._heads.of(name).name] if column else []
-                problem = [n.term for n in of_kinds(self._names.of(name), PROBLEMS)]
+                problem = [n.term for n in of_kinds(self._names.of(name), PROBLEM_KINDS)]
                 target = problem[0] if len(problem) == 1 and column else ""  # 疮痂病风险 tells of this disease
                 return [replace(fact, condition=_joined(fact.condition, [*said, cell]), target=fact.target or target)
                         for fact, cell in zip(group, cells, strict=True)]
@@ -119,7 +119,7 @@ class Checks:
 
     def _foreign(self, fact: Fact, words: str) -> bool:
         """Tell whether words name only diseases or pests that are not the fact's."""
-        problems = of_kinds(self._names.of(words), PROBLEMS)
+        problems = of_kinds(self._names.of(words), PROBLEM_KINDS)
         own = [t for t in (fact.subject, fact.target) if t]
         return bool(problems) and not any(
             is_same_problem(p.term, t) or p.term in t or t in words for p in problems for t in own)

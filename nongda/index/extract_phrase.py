@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from nongda.index.attributes import Attributes
-from nongda.index.names import PROBLEMS, Name, Names, distinct, of_kinds
+from nongda.index.families import PROBLEM_KINDS
+from nongda.index.names import Name, Names, distinct, of_kinds
 from nongda.index.places import CLAUSE_BREAK, Place
 from nongda.language.text import fold
 from nongda.records import Fact
@@ -52,8 +53,8 @@ class PhraseReader:
 
     def _problem(self, names: Sequence[Name], clause: tuple[int, int], at: int, place: Place) -> Name | None:
         """Return the one disease or pest named before a place in its clause, else in the nearest heading."""
-        texts = [of_kinds(names, PROBLEMS, clause[0], at), of_kinds(names, PROBLEMS, 0, clause[0])]
-        texts += [of_kinds(self._names.of(h), PROBLEMS) for h in place.headings]
+        texts = [of_kinds(names, PROBLEM_KINDS, clause[0], at), of_kinds(names, PROBLEM_KINDS, 0, clause[0])]
+        texts += [of_kinds(self._names.of(h), PROBLEM_KINDS) for h in place.headings]
         found = next((distinct(found) for found in texts if found), [])
         return found[0] if len(found) == 1 else None
 
@@ -81,7 +82,7 @@ class PhraseReader:
         is_mix = any(n.mixed for n in products) or self._attributes.phrases["mixes"][0].search(folded, *clause)
         if not products or is_mix:
             return []
-        problems = of_kinds(names, PROBLEMS, *clause)
+        problems = of_kinds(names, PROBLEM_KINDS, *clause)
         last = max(n.end for n in products)
         for problem in problems:
             between = self._without_crops(names, folded, last, problem.start)

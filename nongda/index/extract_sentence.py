@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 from nongda.index.attributes import Attribute, Attributes
 from nongda.index.bounds import Bounded, bounded
-from nongda.index.families import GROUPS
-from nongda.index.names import PROBLEMS, Name, Names, distinct, of_kinds, tiers
+from nongda.index.families import GROUPS, PROBLEM_KINDS
+from nongda.index.names import Name, Names, distinct, of_kinds, tiers
 from nongda.index.places import CLAUSE_BREAK, Place
 from nongda.index.qualifiers import after, content_of, heading_words, qualifiers, trimmed
 from nongda.language.text import fold
@@ -136,7 +136,7 @@ class SentenceReader:
         told = self._condition(text, folded, names, number, attribute, ends, owners, since)
         facts = []
         for owner in owners:
-            target = owner.term if owner.kind in PROBLEMS else self._target(names, number, attribute, place, folded)
+            target = owner.term if owner.kind in PROBLEM_KINDS else self._target(names, number, attribute, place, folded)
             if not owner.sure or not crop.sure or (attribute.near and not owner.term):
                 continue
             if not owner.term and crop.term and "crop" in attribute.kinds:
@@ -185,7 +185,7 @@ class SentenceReader:
         if attribute.near:
             return [Owner()]
         above = self._above(folded, attribute, place)
-        return [Owner(above.term, above.kind, not (above.kind in PROBLEMS and unknown_problem(folded, names)))]
+        return [Owner(above.term, above.kind, not (above.kind in PROBLEM_KINDS and unknown_problem(folded, names)))]
 
     def _above(self, folded: str, attribute: Attribute, place: Place) -> Owner:
         """Return the term of the nearest heading that names any of these kinds; none where it names several crops."""
@@ -197,8 +197,8 @@ class SentenceReader:
             for tier in tiers(kinds):
                 found = distinct(n for n in names if n.kind in tier)
                 if found:
-                    one = len(found) == 1 and not (tier & PROBLEMS and unknown_problem(fold(heading), names))
-                    return from_heading(found[0]) if one else Owner(sure=not tier & PROBLEMS)
+                    one = len(found) == 1 and not (tier & PROBLEM_KINDS and unknown_problem(fold(heading), names))
+                    return from_heading(found[0]) if one else Owner(sure=not tier & PROBLEM_KINDS)
         return Owner()
 
     def crop(self, text: str, names: Sequence[Name], number: _Number, place: Place) -> Owner:
@@ -220,17 +220,17 @@ class SentenceReader:
         return Owner(above[0], "crop") if len(above) == 1 and not crops else Owner(sure=not above and not crops)
 
     def _target(self, names: Sequence[Name], number: _Number, attribute: Attribute, place: Place, folded: str) -> str:
-        before = of_kinds(names, PROBLEMS, 0, number.quantity.start)
+        before = of_kinds(names, PROBLEM_KINDS, 0, number.quantity.start)
         own = [n for n in before if n.start >= number.clause[0]]
         if not own and unknown_problem(folded, names, *number.clause):
             return ""
         found = distinct(own or before)
         if found:
             return found[0].term if len(found) == 1 else ""
-        if not attribute.scope or of_kinds(names, PROBLEMS) or unknown_problem(folded, names):
+        if not attribute.scope or of_kinds(names, PROBLEM_KINDS) or unknown_problem(folded, names):
             return ""
         for heading in place.headings:
-            found = distinct(of_kinds(self._names.of(heading), PROBLEMS))
+            found = distinct(of_kinds(self._names.of(heading), PROBLEM_KINDS))
             if found:
                 return found[0].term if len(found) == 1 else ""
         return ""
@@ -242,7 +242,7 @@ class SentenceReader:
         parts: list[str] = []
         previous = max((m.end() for m in CLAUSE_BREAK.finditer(folded[: max(0, start - 1)])), default=0)
         clause_before = trimmed(text, folded, previous, start - 1) if start else ""
-        others = [n for n in of_kinds(names, PROBLEMS, previous, start) if n.term not in {o.term for o in owners}]
+        others = [n for n in of_kinds(names, PROBLEM_KINDS, previous, start) if n.term not in {o.term for o in owners}]
         if _WHEN.search(fold(clause_before)) and 2 <= len(clause_before) <= _LONGEST_CONDITION and not others:
             parts.append(clause_before)
         if attribute.says:

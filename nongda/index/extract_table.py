@@ -10,8 +10,8 @@ from nongda.documents.pieces import cells_of, header_above
 from nongda.index.attributes import Attribute, Attributes
 from nongda.index.bounds import bounded
 from nongda.index.extract_sentence import LASTING, Owner, SentenceReader, unknown_problem
-from nongda.index.families import GROUPS
-from nongda.index.names import PROBLEMS, Names, distinct, of_kinds, tiers
+from nongda.index.families import GROUPS, PROBLEM_KINDS
+from nongda.index.names import Names, distinct, of_kinds, tiers
 from nongda.index.places import Place
 from nongda.index.qualifiers import heading_words
 from nongda.index.table_heads import Head, Heads, first_of, without
@@ -90,7 +90,7 @@ class TableReader:
     def _targets_of_sentence(self, row: _Row, column: int, fact: Fact) -> list[str]:
         """What a row is against holds for its sentences too, unless they say it themselves."""
         attribute = self._attributes.by_key[fact.attribute]
-        if fact.kind in PROBLEMS or of_kinds(self._names.of(row.cells[column]), PROBLEMS):
+        if fact.kind in PROBLEM_KINDS or of_kinds(self._names.of(row.cells[column]), PROBLEM_KINDS):
             return [fact.target]
         return self._targets(row, column, attribute)
 
@@ -159,7 +159,7 @@ class TableReader:
     def _texts(self, row: _Row, column: int, head: Head, attribute: Attribute, transposed: bool) -> list[Fact]:
         cell = row.cells[column]
         if attribute.value == "term":
-            problems = distinct(of_kinds(self._names.of(cell), PROBLEMS))
+            problems = distinct(of_kinds(self._names.of(cell), PROBLEM_KINDS))
             return [fact for name in problems for fact in self._facts(
                 row, column, head, attribute, cell[name.start : name.end], (None, None, ""), [], transposed, name.term)]
         if len(cell) > _LONGEST_TEXT or not attribute.valid.search(cell) or (column == 0 and not transposed):
@@ -179,7 +179,7 @@ class TableReader:
             if not owner.sure or not crop.sure or (attribute.near and not owner.term):
                 continue
             owner = crop if not owner.term and crop.term and "crop" in attribute.kinds else owner
-            about = [owner.term] if owner.kind in PROBLEMS else targets
+            about = [owner.term] if owner.kind in PROBLEM_KINDS else targets
             condition = self._condition(row, column, head, attribute, extra, owner, crop, transposed)
             if owner.term or any(about):
                 facts += [Fact(place.chunk_id, owner.term, owner.kind, crop.term, problem, attribute.key, value, amount[0],
@@ -204,7 +204,7 @@ class TableReader:
                     return owners
         for text in () if attribute.near else (row.caption, *row.place.headings):
             for tier in tiers([k for k in attribute.kinds if k in LASTING]):
-                if tier & PROBLEMS and unknown_problem(fold(text), self._names.of(text)):
+                if tier & PROBLEM_KINDS and unknown_problem(fold(text), self._names.of(text)):
                     return [Owner(sure=False)]
                 if owners := self._shared(text, tier, False):
                     return [_SOIL if o.kind == "soil" else o for o in owners]
@@ -213,7 +213,7 @@ class TableReader:
     def _is_unknown(self, row: _Row, column: int, attribute: Attribute, side: str | None) -> bool:
         """Tell whether the row is about a product, a place or (at its `side`) a pest that the lexicon does not know."""
         if side is not None:
-            return not of_kinds(self._names.of(side), PROBLEMS) and unknown_problem(fold(side), ())
+            return not of_kinds(self._names.of(side), PROBLEM_KINDS) and unknown_problem(fold(side), ())
         if "place" in attribute.kinds and self._heads.plays(row.header[0], "place"):
             return not of_kinds(self._names.of(row.cells[0]), ("place",))
         products = [c for i, c in enumerate(row.cells) if c and i != column and self._heads.plays(row.header[i], "product")]
@@ -223,7 +223,7 @@ class TableReader:
     def _shared(self, text: str, tier: frozenset[str], is_label: bool) -> list[Owner]:
         """Return whom the terms of one cell make owners: one, or all of a label's list; none where it has no term."""
         found = distinct(of_kinds(self._names.of(text), tier))
-        if is_label and any(n.kind in PROBLEMS and self._is_longer(text, n.start) for n in found):
+        if is_label and any(n.kind in PROBLEM_KINDS and self._is_longer(text, n.start) for n in found):
             return [Owner(sure=False)]
         if not found or (len(found) > 1 and not is_label):
             return []
@@ -254,13 +254,13 @@ class TableReader:
     def _targets(self, row: _Row, column: int, attribute: Attribute) -> list[str]:
         stated = [c for i, c in enumerate(row.cells) if self._heads.plays(row.header[i], "target")]
         for text in (*stated, row.cells[0], row.header[column], row.header[0], row.caption):
-            found = distinct(of_kinds(self._names.of(text), PROBLEMS))
+            found = distinct(of_kinds(self._names.of(text), PROBLEM_KINDS))
             if found:
                 found = found[:1] if _TOGETHER.search(text) else found
                 return [n.term for n in found] if text in stated else [found[0].term] if len(found) == 1 else [""]
         if attribute.scope:
             for heading in row.place.headings:
-                found = distinct(of_kinds(self._names.of(heading), PROBLEMS))
+                found = distinct(of_kinds(self._names.of(heading), PROBLEM_KINDS))
                 if found:
                     return [found[0].term] if len(found) == 1 else [""]
         return [""]
@@ -287,7 +287,7 @@ class TableReader:
         """A header that says no more than 时间 or 温度 leaves what of to the caption or heading."""
         is_short = 0 < len(row.caption) <= _LONGEST_CAPTION
         heading = heading_words(row.caption if is_short else next(iter(row.place.headings), ""))
-        problems = {n.term for n in of_kinds(self._names.of(heading), PROBLEMS)}
+        problems = {n.term for n in of_kinds(self._names.of(heading), PROBLEM_KINDS)}
         heading = "" if problems - {n.term for n in self._names.of(row.cells[0])} else heading
         bare = attribute.says and not without(head.name, first_of(attribute.header, head.name))
         return [heading] if bare and heading and heading not in parts else []

@@ -13,7 +13,8 @@ from typing import Protocol
 
 from nongda.index.attributes import Attribute, Attributes
 from nongda.index.bounds import Bounded, bounded
-from nongda.index.names import PROBLEMS, Names, distinct, of_kinds
+from nongda.index.families import PROBLEM_KINDS
+from nongda.index.names import Names, distinct, of_kinds
 from nongda.index.places import Place
 from nongda.language.text import fold
 from nongda.models.generate import Message
@@ -76,7 +77,7 @@ def _checked(text: str, place: Place, item: dict[str, str], names: Names, attrib
         unit, ends = read
     owner, found = owners[0], names.of(text)
     crops = [n.term for n in distinct(of_kinds(found, ("crop",)))] or list(place.crops)
-    problems = [owner] if owner.kind in PROBLEMS else distinct(of_kinds(found, PROBLEMS))
+    problems = [owner] if owner.kind in PROBLEM_KINDS else distinct(of_kinds(found, PROBLEM_KINDS))
     return Fact(place.chunk_id, owner.term, owner.kind, crops[0] if len(crops) == 1 else "",
                 problems[0].term if len(problems) == 1 else "", attribute.key, value, ends.low if ends else None,
                 ends.high if ends else None, unit, condition, place.start, place.end)

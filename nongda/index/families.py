@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+PROBLEM_KINDS = frozenset({"disease", "pest"})  # of the lexicon: what a crop suffers from
+
 # Chinese puts the head last, so a longer name that ends with a shorter one is a kind of it, but for these.
 _OTHER_THINGS = frozenset({"胡萝卜", "肥田萝卜", "平托花生", "水芹", "番木瓜", "番石榴", "豆瓣菜"})
 _SAME_CROPS: Mapping[str, str] = {

@@ -7,19 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from nongda.index.families import is_same_crop
+from nongda.index.families import PROBLEM_KINDS, is_same_crop
 from nongda.index.subjects import named
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import search_form
 from nongda.records import Entity
 
-PROBLEMS = frozenset({"disease", "pest"})
 _MIXTURE_MARKS = ("·", "・", "•", "＋", "+")
 _MOST_KNOWN = 20_000  # texts
 _LIKE = re.compile(r"(?:像|好似|形似|形如|貌似|如同|似)$")  # 像西瓜皮 is of no melon
 _OTHER = "□"  # no part of any term
 # Kinds that are looked for together: 尿素 and 三环唑 are both put on the field.
-_TOGETHER = (frozenset({"product", "nutrient"}), PROBLEMS)
+_TOGETHER = (frozenset({"product", "nutrient"}), PROBLEM_KINDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 import opencc
@@ -97,3 +98,8 @@ def original_span(text: str, start: int, end: int, surface: str) -> str:
             return surface
         start, end = ends.index(start), len(ends) - 1 - ends[::-1].index(end)
     return text[start:end] if search_form(text[start:end]) == surface else surface
+
+
+def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return one pattern that matches where one of these does. Raises re.error for a broken one."""
+    return re.compile("|".join(f"(?:{p})" for p in patterns))
