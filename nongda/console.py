@@ -16,7 +16,8 @@ import click
 from tqdm import tqdm
 
 from nongda.errors import UsageError
-from nongda.records import AddEvent, Answer, AnswerKind, Candidate, Citation, FileReport, NoteKind, Turn
+from nongda.intake import AddEvent, FileReport
+from nongda.records import Answer, AnswerKind, Candidate, Citation, NoteKind, Turn
 
 KINDS: Mapping[AnswerKind, str] = {
     "quoted": "摘录原文", "checked": "已核对", "computed": "按公式计算", "refused": "未找到", "question": "请先说明",

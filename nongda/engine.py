@@ -29,6 +29,7 @@ from nongda.index.reword import keep_own_words
 from nongda.index.store import Store
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
+from nongda.intake import AddEvent
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
 from nongda.language.text import search_form
@@ -36,7 +37,7 @@ from nongda.loading import Loader, Models, TextEmbedder
 from nongda.models.generate import LockedGenerator
 from nongda.models.hardware import check_cpu
 from nongda.models.manifest import Manifest, load_manifest
-from nongda.records import AddEvent, Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
+from nongda.records import Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
 from nongda.settings import Settings
 
 logger = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from nongda.documents.identify import sha256_hex
 from nongda.engine import ROOT, Engine
+from nongda.intake import AddEvent
 from nongda.models.fetch import Progress, fetch, is_present
 from nongda.models.hardware import choose_profile, free_disk, memory
 from nongda.models.manifest import Manifest, Model, load_manifest
-from nongda.records import AddEvent
 
 _CHOSEN_BY_AUTO = ("standard", "lite")
 _OFFERED = "samples_offered"

@@ -9,17 +9,8 @@ from typing import Literal
 BlockKind = Literal["paragraph", "list", "table"]
 AnswerKind = Literal["quoted", "checked", "computed", "refused", "question"]
 NoteKind = Literal["law", "interval", "registered", "trust", "contradiction", "arithmetic", "checked"]
+DocumentState = Literal["active", "superseded", "retired", "removed"]
 Intent = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice", "arithmetic"]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A piece of a document in reading order; the heading path is outermost first."""
-
-    text: str
-    kind: BlockKind = "paragraph"
-    page: int | None = None  # from 1; None where the format has no pages
-    heading: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +24,9 @@ class DocumentMeta:
     authority: str = ""
     sample: bool = False
     sources: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedDocument:
-    """A file as blocks: what every parser returns."""
-
-    meta: DocumentMeta
-    blocks: tuple[Block, ...]
-    pages: int | None = None
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkDraft:
-    """A chunk before it has an id; `text` is the document's own words."""
-
-    text: str
-    kind: BlockKind
-    page: int | None
-    heading: tuple[str, ...]
+    valid_until: str = ""  # the last day on which it holds, ISO 8601
+    replaces: str = ""  # the title of what it takes the place of
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +41,13 @@ class Chunk:
     kind: BlockKind
     page: int | None
     heading: tuple[str, ...]
+    confidence: float = 1.0  # of recognition, 1 where none was needed
+    off_topic: bool = False  # speaks of nothing in the domain; ranked lower
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document of the knowledge base, without its text."""
+    """A document of the knowledge base, without its text. Only active ones are searched; all can be read by citation."""
 
     id: str
     source: str  # file name
@@ -80,6 +56,13 @@ class StoredDocument:
     characters: int
     chunks: int
     added_at: str  # ISO 8601, UTC
+    state: DocumentState = "active"
+    superseded_by: str = ""  # the id of its newer edition
+    warnings: tuple[str, ...] = ()
+    similar: tuple[str, ...] = ()  # ids of documents with nearly the same text
+    origin: str = ""  # the pack or watched folder that brought it, "" where added by hand
+    off_topic: int = 0  # chunks that speak of nothing in the domain
+    doubtful: int = 0  # pages that recognition read badly, or not at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,36 +243,6 @@ class Answer:
 
 
 Event = Stage | Delta | Answer
-
-
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """What became of one file; `index` of `total` files, counted from 1."""
-
-    path: str
-    status: Literal["added", "skipped", "failed"]
-    message: str
-    index: int
-    total: int
-    doc_id: str = ""
-    chunks: int = 0
-    characters: int = 0
-    seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Work inside one file: `done` of `total` chunks embedded; `index` of `files` files, counted from 1."""
-
-    path: str
-    done: int
-    total: int
-    index: int
-    files: int
-
-
-AddEvent = Progress | FileReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nongda.errors import StoreError, UsageError
+from nongda.intake import AddEvent, FileReport, Progress
 from nongda.language.own_words import Known, OwnWord, checked
 from nongda.records import (
-    AddEvent,
     Answer,
     Candidate,
     Chunk,
@@ -20,9 +20,7 @@ from nongda.records import (
     Delta,
     DocumentMeta,
     Event,
-    FileReport,
     Note,
-    Progress,
     Reading,
     Stage,
     StoredDocument,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nongda.documents.chunk import chunk_blocks
-from nongda.records import Block
+from nongda.intake import Block
 from nongda.settings import ChunkSettings
 
 SMALL = ChunkSettings(min_length=20, max_length=60, max_sentence=35, similarity_cut=0.5, window=50,

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nongda.documents.clean import clean, clean_characters
-from nongda.records import Block, DocumentMeta, ParsedDocument
+from nongda.intake import Block, ParsedDocument
+from nongda.records import DocumentMeta
 
 LONG = "咖啡叶锈病是云南咖啡的主要病害在雨季发生较重要及时防治并且摘除病叶集中烧毁或者深埋以减少"  # > 40
 

@@ -14,9 +14,10 @@ from nongda.engine import Engine
 from nongda.errors import StoreError, UsageError, WeightsError
 from nongda.index.store import Store
 from nongda.installation import add_samples
+from nongda.intake import FileReport
 from nongda.language.own_words import OwnWord
 from nongda.models.generate import LockedGenerator
-from nongda.records import Answer, Delta, FileReport, Reading, Stage, Turn
+from nongda.records import Answer, Delta, Reading, Stage, Turn
 from nongda.settings import Settings
 
 SAMPLES = ROOT / "assets" / "corpus" / "咖啡"

@@ -9,7 +9,7 @@ from nongda.documents.identify import (
     sha256_hex,
     text_fingerprint,
 )
-from nongda.records import Block
+from nongda.intake import Block
 
 
 def test_a_document_id_is_the_first_eight_digits_of_the_known_sha256():

@@ -23,7 +23,7 @@ from nongda.index.ingest import (
     written_by,
 )
 from nongda.index.store import Store
-from nongda.records import FileReport, Progress
+from nongda.intake import FileReport, Progress
 from nongda.settings import ChunkSettings
 
 RUST = ("# 咖啡锈病\n\n## 症状\n\n叶背出现橙黄色粉末，严重时落叶。病斑初为浅黄色小点，以后扩大。\n\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ("nongda.records nongda.errors nongda.settings", "nongda.language", "nongda.documents", "nongda.models",
+LAYERS = ("nongda.records nongda.intake nongda.errors nongda.settings", "nongda.language", "nongda.documents", "nongda.models",
           "nongda.index", "nongda.answer", "nongda.loading", "nongda.checkup", "nongda.engine nongda.installation",
           "nongda.ui nongda.evaluation "
           "nongda.console nongda.options nongda.evaluate_cli nongda.words_cli nongda.facts_cli nongda.cli", "app")

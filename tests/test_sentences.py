@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nongda.documents.sentences import text_of, units_of
-from nongda.records import Block
+from nongda.intake import Block
 
 
 def test_sentences_keep_the_white_space_between_them():

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from nongda.documents.sentences import Unit, text_of, units_of
 from nongda.documents.tables import slice_table
-from nongda.records import Block, BlockKind, ChunkDraft
+from nongda.intake import Block, ChunkDraft
+from nongda.records import BlockKind
 from nongda.settings import ChunkSettings
 
 CHUNKER_VERSION = 1

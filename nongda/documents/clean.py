@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nongda.documents.lines import ends_sentence, is_list_item, join_lines
-from nongda.records import Block, ParsedDocument
+from nongda.intake import Block, ParsedDocument
 
 # Radicals that fonts of PDF files put in place of characters and that Unicode's NFKC leaves alone.
 _RADICALS = str.maketrans(

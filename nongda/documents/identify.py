@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from nongda.intake import Block
 from nongda.language.text import fold
-from nongda.records import Block
 
 _ID = r"[0-9a-f]{8}#(?:0|[1-9][0-9]*)"
 _CHUNK_ID = re.compile(r"([0-9a-f]{8})#(0|[1-9][0-9]*)")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nongda.documents.lines import WEAK_LEVEL, numbered_heading
-from nongda.records import Block
+from nongda.intake import Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from nongda.documents.parse_markdown import parse_markdown
 from nongda.documents.parse_pdf import parse_pdf
 from nongda.documents.parse_text import parse_text
 from nongda.errors import DocumentError
+from nongda.intake import ParsedDocument
 from nongda.language.text import has_words
-from nongda.records import ParsedDocument
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,8 @@ from nongda.documents.lines import is_list_item, join_lines, numbered_heading
 from nongda.documents.outline import Heading, Item, assemble, first_heading
 from nongda.documents.tables import table_text
 from nongda.errors import DocumentError
-from nongda.records import Block, DocumentMeta, ParsedDocument
+from nongda.intake import Block, ParsedDocument
+from nongda.records import DocumentMeta
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # an encrypted docx, and an old .doc, is such a container
 _MAX_UNPACKED = 500 * 2**20  # bytes

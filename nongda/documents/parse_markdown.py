@@ -19,7 +19,8 @@ from nongda.documents.outline import Heading, Item, assemble, first_heading
 from nongda.documents.parse_text import decode
 from nongda.documents.tables import table_text
 from nongda.errors import DocumentError
-from nongda.records import Block, DocumentMeta, ParsedDocument
+from nongda.intake import Block, ParsedDocument
+from nongda.records import DocumentMeta
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)

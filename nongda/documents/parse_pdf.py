@@ -17,7 +17,8 @@ import pypdfium2.raw as raw
 from nongda.documents.outline import Heading, Item, assemble, first_heading
 from nongda.documents.pdf_layout import Cell, Line, layout
 from nongda.errors import DocumentError
-from nongda.records import DocumentMeta, ParsedDocument
+from nongda.intake import ParsedDocument
+from nongda.records import DocumentMeta
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
 _CID = re.compile(r"\(cid:\d+\)")

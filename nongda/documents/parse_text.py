@@ -12,7 +12,8 @@ from charset_normalizer import from_bytes
 from nongda.documents.lines import ends_sentence, is_list_item, join_lines, numbered_heading, width
 from nongda.documents.outline import Heading, Item, assemble
 from nongda.errors import DocumentError
-from nongda.records import Block, BlockKind, DocumentMeta, ParsedDocument
+from nongda.intake import Block, ParsedDocument
+from nongda.records import BlockKind, DocumentMeta
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

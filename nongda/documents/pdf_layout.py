@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from nongda.documents.lines import ends_sentence, is_list_item, join_lines, numbered_heading
 from nongda.documents.outline import Heading, Item
 from nongda.documents.tables import table_text
-from nongda.records import Block
+from nongda.intake import Block
 
 _HEADING_RATIO = 1.15  # of the body size; emphasis within text stays under it
 _MAX_HEADING = 60  # characters

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nongda.intake import Block
 from nongda.language.text import clause_spans, sentence_spans
-from nongda.records import Block, BlockKind
+from nongda.records import BlockKind
 
 # A sentence that begins so cannot be understood without the one before it.
 _CONNECTOR = re.compile(

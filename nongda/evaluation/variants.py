@@ -21,12 +21,13 @@ from nongda.errors import UsageError
 from nongda.evaluation.baselines import NearestSentences, PairEmbedder, SimpleRag, WordReranker
 from nongda.index.ingest import PassageEmbedder
 from nongda.index.store import Store
+from nongda.intake import AddEvent
 from nongda.language.lexicon import Lexicon
 from nongda.loading import Models, TextEmbedder
 from nongda.models.generate import LockedGenerator
 from nongda.models.manifest import load_manifest
 from nongda.models.rerank import LateInteraction, Reranker, TokenCache
-from nongda.records import AddEvent, Event, Turn
+from nongda.records import Event, Turn
 from nongda.settings import OPTIONAL_STAGES, Settings, override
 
 ABLATIONS = "ablations.toml"

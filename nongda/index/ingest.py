@@ -25,9 +25,10 @@ from nongda.index.refresh import refresh_facts
 from nongda.index.reword import passage, search_tokens
 from nongda.index.rows import NewDocument, StoredChunk
 from nongda.index.store import Store
+from nongda.intake import AddEvent, ChunkDraft, FileReport, ParsedDocument, Progress
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import has_words
-from nongda.records import AddEvent, Chunk, ChunkDraft, FileReport, ParsedDocument, Progress
+from nongda.records import Chunk
 from nongda.settings import ChunkSettings
 
 _EMBED_AT_ONCE = 16  # chunks between two progress reports

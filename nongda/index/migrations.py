@@ -68,4 +68,34 @@ def m003_own_words(db: Database) -> None:
                                  not_null={"alias", "term", "kind"})
 
 
+@migrations()
+def m004_editions_pages_folders_packs(db: Database) -> None:
+    """The life of a document, how its pages were read, watched folders, packs; search texts are found by their hash."""
+    documents = db.table("documents")
+    for column, default in (("state", "active"), ("superseded_by", ""), ("valid_until", ""), ("replaces", ""), ("tags", "[]"),
+                            ("edits", "{}"), ("similar", "[]"), ("origin", "")):
+        documents.add_column(column, str, not_null_default=default)
+    documents.add_column("signature", bytes)  # MinHash of the text; NULL until it is made
+    documents.create_index(["state"])
+    chunks = db.table("chunks")
+    chunks.add_column("confidence", float, not_null_default=1.0)
+    chunks.add_column("off_topic", int, not_null_default=0)
+    chunks.add_column("search_sha", str, not_null_default="")
+    chunks.create_index(["search_sha"])
+    _create_intake_tables(db)
+
+
+def _create_intake_tables(db: Database) -> None:
+    owner: Any = [("doc_id", "documents", "id")]
+    db.table("pages").create(
+        {"doc_id": str, "number": int, "source": str, "confidence": float, "text": str, "note": str},
+        pk=("doc_id", "number"), foreign_keys=owner, not_null={"source", "text", "note"})
+    # What recognition read, by the file's hash: a stopped scan goes on, a rebuild reads nothing twice.
+    db.table("scans").create({"sha256": str, "number": int, "reader": str, "lines": str}, pk=("sha256", "number", "reader"))
+    db.table("files").create(
+        {"folder": str, "path": str, "size": int, "mtime_ns": int, "sha256": str, "doc_id": str, "status": str, "message": str},
+        pk=("folder", "path"))
+    db.table("packs").create({"id": str, "name": str, "made_at": str, "added_at": str, "signer": str, "undo": str}, pk="id")
+
+
 KNOWN_MIGRATIONS = frozenset(m.name for m in migrations._migrations)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nongda.errors import NongDaError
-from nongda.records import AddEvent, Event, Progress, StoredDocument, Turn
+from nongda.intake import AddEvent, Progress
+from nongda.records import Event, StoredDocument, Turn
 from nongda.ui import render, sheets
 from nongda.ui.conversation import Again, Session, chosen_reading, grow, in_thread
 from nongda.ui.prose import title_of
