@@ -19,11 +19,15 @@ from nongda.errors import SettingsError
 
 # The least value of each number that is not allowed down to zero, or that may go below it.
 _LEAST = {
-    "chunk.max_length": 1, "chunk.max_sentence": 1, "chunk.window": 1, "search.candidates": 1, "search.keep": 1,
+    "chunk.max_length": 1, "chunk.thin_length": 1, "chunk.dense_length": 1, "chunk.max_sentence": 1, "chunk.window": 1,
+    "search.candidates": 1, "search.keep": 1,
     "search.hnsw_m": 2, "search.hnsw_ef_construction": 1, "answer.context": 1, "answer.max_tokens": 1, "answer.hyde_tokens": 1,
     "answer.max_question": 1, "answer.gate": -1000, "gpu_layers": -1,  # -1: all layers
 }
-_WORDS = {"answer.style": ("quote", "write"), "answer.decompose": ("rules", "model")}
+_WORDS = {
+    "chunk.splitter": ("semantic", "adaptive", "fixed", "sliding"),
+    "answer.style": ("quote", "write"), "answer.decompose": ("rules", "model"),
+}
 
 # All stages in the program's order, and which of them a pipeline may leave out.
 STAGES = (
@@ -39,8 +43,12 @@ _STAGES_OFF = frozenset({"refine", "hyde"})  # a call of the language model each
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """Lengths in characters; `similarity_cut` is a cosine of neighbouring sentences, for the embedder in use."""
+    """Lengths in characters; `similarity_cut` is a cosine of neighbouring sentences, for the embedder in use.
 
+    Densities are quantities and names per 100 characters, for the splitter "adaptive".
+    """
+
+    splitter: str = "semantic"
     min_length: int = 200
     max_length: int = 600
     max_sentence: int = 350
@@ -49,6 +57,11 @@ class ChunkSettings:
     window: int = 500
     window_overlap: int = 100
     window_snap: int = 80
+    thin_density: float = 4.0
+    thin_length: int = 800
+    dense_density: float = 10.0
+    dense_length: int = 450
+    dense_overlap: int = 120
 
 
 @dataclass(frozen=True, slots=True)

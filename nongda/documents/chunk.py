@@ -5,16 +5,17 @@ Steps:
    the same parent; both heading lines then stand in the text.
 2. A table is a chunk of its own, under its caption; a long one is sliced by rows, the header repeated.
 3. The rest of a section is split into sentences, over-long ones into clauses. Sentences that need their
-   predecessor (其, 但, 因此; a list after its lead-in) form a group with it.
+   predecessor (其, 但, 因此; 则 after 若; a dose after its product; a list after its lead-in) form a group with it.
 4. The sentences of the whole document are embedded in one call.
 5. Walking over the groups, a new chunk starts where neighbouring sentences are less alike than the cut and
    the chunk is long enough, or where it would grow too long. A short tail joins its predecessor.
-Without an embedder, windows of fixed length that end at sentence ends replace steps 4 and 5.
+"adaptive" lets the density of numbers and names say in step 5 what is too long, and how much is repeated.
+Without an embedder, windows of fixed length that end at sentence ends replace steps 4 and 5; "fixed" and "sliding"
+are windows over the whole document instead of all steps.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
@@ -22,15 +23,17 @@ from itertools import accumulate, groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from nongda.documents.sentences import Unit, text_of, units_of
+from nongda.documents.adaptive import Count, Limits, density, limits
+from nongda.documents.sentences import Unit, draft, text_of, units_of
 from nongda.documents.tables import slice_table
+from nongda.documents.windows import document_windows, windows
 from nongda.intake import Block, ChunkDraft
-from nongda.records import BlockKind
 from nongda.settings import ChunkSettings
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 
 Embed = Callable[[list[str]], NDArray[np.float32]]
+_Fit = Callable[[int, int], Limits]  # of a run's units from the first to the one before the last
 _TAIL_STRETCH = 1.25  # of max_length: what a chunk may reach when it takes in a short tail
 _TABLE_WHOLE = 2  # of max_length: a table is more useful whole
 _MAX_CAPTION = 100  # characters
@@ -60,11 +63,15 @@ class _Run:
     whole: bool
 
 
-def chunk_blocks(blocks: Sequence[Block], settings: ChunkSettings, embed: Embed | None) -> list[ChunkDraft]:
+def chunk_blocks(blocks: Sequence[Block], settings: ChunkSettings, embed: Embed | None,
+                 count: Count | None = None) -> list[ChunkDraft]:
     """Return the chunks of a document in reading order.
 
-    `embed` maps n sentences to (n, dim) float32, L2-normalised; None means sliding windows.
+    `embed` maps n sentences to (n, dim) float32, L2-normalised; None means sliding windows. `count` says how many
+    quantities and names a text holds, for "adaptive"; without it all text counts as thin.
     """
+    if settings.splitter in ("fixed", "sliding"):
+        return document_windows(blocks, settings)
     parts = [part for section in _sections(blocks, settings) for part in _parts(section, settings)]
     similarities = _similarities(parts, embed) if embed is not None else {}
     chunks: list[ChunkDraft] = []
@@ -72,11 +79,12 @@ def chunk_blocks(blocks: Sequence[Block], settings: ChunkSettings, embed: Embed 
         if isinstance(part, ChunkDraft):
             chunks.append(part)
         elif part.whole:
-            chunks.append(_draft(part.heading, part.units))
+            chunks.append(draft(text_of(part.units), part.units, part.heading))
         elif embed is None:
-            chunks.extend(_windows(part, settings))
+            chunks.extend(windows(part.units, part.heading, settings.window, settings.window_overlap,
+                                  settings.window_snap))
         else:
-            chunks.extend(_semantic(part, similarities[number], settings))
+            chunks.extend(_semantic(part, similarities[number], settings, _fit(part.units, settings, count)))
     return chunks
 
 
@@ -133,8 +141,9 @@ def _parts(section: _Section, settings: ChunkSettings) -> Iterator[_Run | ChunkD
         text = []
         whole = _TABLE_WHOLE * settings.max_length
         page = caption.page if caption is not None else block.page
+        confidence = min(block.confidence, caption.confidence if caption is not None else 1.0)
         for piece in slice_table(block.text, caption.text if caption else "", whole, settings.max_length):
-            yield ChunkDraft(piece, "table", page, section.heading)
+            yield ChunkDraft(piece, "table", page, section.heading, confidence)
     yield from _run(section, text, settings)
 
 
@@ -169,75 +178,63 @@ def _similarities(parts: Sequence[_Run | ChunkDraft], embed: Embed) -> dict[int,
     return result
 
 
-def _semantic(run: _Run, similarity: NDArray[np.float32], settings: ChunkSettings) -> Iterator[ChunkDraft]:
-    borders = _borders(run.units, similarity, settings)
-    for start, end in pairwise(borders):
-        yield _draft(run.heading, run.units[_overlap_start(run.units, start, settings.overlap):end])
+def _fit(units: Sequence[Unit], settings: ChunkSettings, count: Count | None) -> _Fit:
+    """Return what tells the limits of a chunk of some of the units."""
+    if settings.splitter != "adaptive":
+        same = Limits(settings.min_length, settings.max_length, settings.overlap)
+        return lambda first, end: same
+    counts = [count(unit.text) if count is not None else 0 for unit in units]
+    return lambda first, end: limits(density(sum(counts[first:end]), len(text_of(units[first:end]))), settings)
 
 
-def _borders(units: Sequence[Unit], similarity: NDArray[np.float32], settings: ChunkSettings) -> list[int]:
+def _semantic(run: _Run, similarity: NDArray[np.float32], settings: ChunkSettings, fit: _Fit) -> Iterator[ChunkDraft]:
+    for start, end in pairwise(_borders(run.units, similarity, settings, fit)):
+        units = run.units[_overlap_start(run.units, start, fit(start, end).overlap):end]
+        yield draft(text_of(units), units, run.heading)
+
+
+def _borders(units: Sequence[Unit], similarity: NDArray[np.float32], settings: ChunkSettings, fit: _Fit) -> list[int]:
     """Return the unit numbers at which chunks begin, and the end of the last one."""
-    groups = _groups(units, settings.max_length - settings.min_length)
+    shortest = settings.dense_length if settings.splitter == "adaptive" else settings.max_length
+    groups = _groups(units, shortest - settings.min_length)
     borders = [0]
     for first, end in pairwise(groups):
         if first == 0:
             continue
-        is_long_enough = len(text_of(units[borders[-1]:first])) >= settings.min_length
-        is_full = len(text_of(units[borders[-1]:end])) > settings.max_length
+        is_long_enough = len(text_of(units[borders[-1]:first])) >= fit(borders[-1], first).min_length
+        is_full = len(text_of(units[borders[-1]:end])) > fit(borders[-1], end).max_length
         if is_full or (is_long_enough and similarity[first - 1] < settings.similarity_cut):
             borders.append(first)
     if len(borders) > 1:
         tail = len(text_of(units[borders[-1]:]))
         stretched = len(text_of(units[borders[-2]:]))
-        if tail < settings.min_length and stretched <= _TAIL_STRETCH * settings.max_length:
+        if tail < settings.min_length and stretched <= _TAIL_STRETCH * fit(borders[-2], len(units)).max_length:
             borders.pop()
     return [*borders, len(units)]
 
 
 def _groups(units: Sequence[Unit], limit: int) -> list[int]:
-    """Return where groups of sentences that need each other begin, and the number of units."""
-    starts = [0]
+    """Return where groups of sentences that need each other begin, and the number of units.
+
+    A group that would be too long ends before the last of its units that does not need its predecessor.
+    """
+    starts, loose = [0], 0
     for number in range(1, len(units)):
-        fits = len(text_of(units[starts[-1]:number + 1])) <= limit
-        if not (units[number].bound and fits):
+        needed = units[number].bound or units[number].step
+        if not units[number].bound:
+            loose = number
+        if needed and loose > starts[-1] and len(text_of(units[starts[-1]:number + 1])) > limit:
+            starts.append(loose)
+        if number > starts[-1] and not (needed and len(text_of(units[starts[-1]:number + 1])) <= limit):
             starts.append(number)
     return [*starts, len(units)]
 
 
 def _overlap_start(units: Sequence[Unit], start: int, overlap: int) -> int:
-    end = start
-    while start > 0 and len(text_of(units[start - 1:end])) <= overlap:
-        start -= 1
-    return start
-
-
-def _windows(run: _Run, settings: ChunkSettings) -> Iterator[ChunkDraft]:
-    """Yield windows over the text; they begin and end at sentences where one is near enough."""
-    text = text_of(run.units)
-    ends = [end - len(run.units[0].glue) for end in accumulate(len(u.glue) + len(u.text) for u in run.units)]
-    starts = [end - len(unit.text) for end, unit in zip(ends, run.units, strict=True)]
-    start = 0
-    while start < len(text):
-        end = len(text)
-        if start + settings.window < len(text):
-            end = max(start + 1, _snap(start + settings.window, ends, settings.window_snap))
-        first = max(0, bisect_right(starts, start) - 1)
-        last = bisect_right(starts, end - 1)
-        yield ChunkDraft(text[start:end].strip(), _kind(run.units[first:last]), run.units[first].page, run.heading)
-        following = _snap(end - settings.window_overlap, starts, settings.window_snap)
-        start = following if end < len(text) and following > start else end
-
-
-def _snap(place: int, boundaries: Sequence[int], reach: int) -> int:
-    """Return the boundary nearest to the place, or the place itself where none is within reach."""
-    number = bisect_right(boundaries, place)
-    nearest = min(boundaries[max(0, number - 1):number + 1], key=lambda boundary: abs(boundary - place))
-    return nearest if abs(nearest - place) <= reach else place
-
-
-def _draft(heading: tuple[str, ...], units: Sequence[Unit]) -> ChunkDraft:
-    return ChunkDraft(text_of(units), _kind(units), units[0].page, heading)
-
-
-def _kind(units: Sequence[Unit]) -> BlockKind:
-    return "list" if all(unit.kind == "list" for unit in units) else "paragraph"
+    """Return the first unit that is repeated: whole sentences, none that needs one which is not."""
+    first = start
+    while first > 0 and len(text_of(units[first - 1:start])) <= overlap:
+        first -= 1
+    while 0 < first < start and (units[first].bound or units[first].step):
+        first += 1
+    return first
