@@ -54,7 +54,9 @@ def decode_markup(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     declared = _MARKUP_CHARSET.search(data[:4096])
     encoding = declared[1].decode("ascii").lower() if declared else ""
     encoding = "gb18030" if encoding in ("gb2312", "gbk", "gb_2312-80", "x-gbk") else encoding
-    if encoding and not encoding.startswith("utf-16") and not _mark(data):
+    utf8 = _strict(data, "utf-8")
+    is_utf8 = utf8 is not None and not _is_jumble(utf8, data)  # then pages say anything
+    if encoding and not encoding.startswith("utf-16") and not _mark(data) and not is_utf8:
         try:
             text = _strict(data, encoding)
         except LookupError:
@@ -69,8 +71,7 @@ def looks_like_text(data: bytes) -> bool:
     if _mark(data):
         return True
     if b"\0" in data:
-        return any((text := _strict(data, encoding)) is not None and "\0" not in text
-                   and _everyday_share(text) >= _PLAUSIBLE for encoding in _WIDE)
+        return _wide(data) is not None
     return _CONTROL.search(data) is None and _guess(data) is not None
 
 
@@ -101,16 +102,15 @@ def _strict(data: bytes, encoding: str) -> str | None:
 def _guess(data: bytes) -> tuple[str, int] | None:
     """Return the text and the number of broken places, None where no reading is plausible."""
     if b"\0" in data:
-        wide = _best(data, _WIDE)
-        if wide is not None and wide[1] >= _PLAUSIBLE:
-            return wide[0], 0
-        zeros = data.count(0)
-        bare = data.replace(b"\0", b"")
-        padding = len(data) - len(data.rstrip(b"\0"))  # what a power cut leaves at the end of a file
-        if zeros - padding > _FEW * len(bare) or not bare.strip():
+        wide = _wide(data)
+        if wide is not None:
+            return wide, 0
+        body = data.rstrip(b"\0")  # a power cut leaves zeros at the end of a file
+        filled = body.replace(b"\0", b"\xff")  # a zero within stands where a byte was
+        if not body.strip() or body.count(0) > max(1, _FEW * len(body)) or _CONTROL.search(filled):
             return None
-        guessed = _guess(bare)
-        return None if guessed is None else (guessed[0], guessed[1] + 1)
+        guessed = _guess(filled)
+        return None if guessed is None else (guessed[0], max(1, guessed[1]))
     utf8 = _strict(data, "utf-8")
     if utf8 is not None and not _is_jumble(utf8, data):
         return utf8, 0
@@ -122,6 +122,14 @@ def _guess(data: bytes) -> tuple[str, int] | None:
         if mended is not None:
             return mended
     return _of_another_language(data)
+
+
+def _wide(data: bytes) -> str | None:
+    """Read as UTF-16 or UTF-32 without a mark; None where that is not plausible."""
+    if data.isascii() and data.count(0) * 4 < len(data):  # pairs of Latin letters make Chinese characters too
+        return None
+    best = _best(data, _WIDE)
+    return best[0] if best is not None and best[1] >= _PLAUSIBLE else None
 
 
 def _best(data: bytes, encodings: tuple[str, ...]) -> tuple[str, float] | None:
@@ -155,29 +163,33 @@ def _mended(data: bytes, encoding: str) -> tuple[str, int] | None:
     """Read over broken bytes; None where they are many or what is read is not plausible."""
     pieces: list[str] = []
     position = broken = 0
-    allowed = max(2, int(_FEW * len(data)))
+    allowed = max(4, int(_FEW * len(data)))
     while position < len(data):
         try:
             pieces.append(data[position:].decode(encoding))
             break
         except UnicodeDecodeError as error:
-            broken += 1
+            good = position + error.start
+            if good > position or not pieces:  # one break, however many bytes
+                pieces.extend((data[position:good].decode(encoding), _MISSING))
+                broken += 1
             if broken > allowed:
                 return None
-            good = position + error.start
-            pieces.append(data[position:good].decode(encoding))
             position = _next_character(data, good, encoding)
-            pieces.append(_MISSING if position < len(data) else "")
     text = "".join(pieces).replace("\0", "")
     return (text, broken) if _everyday_share(text) >= _PLAUSIBLE else None
 
 
 def _next_character(data: bytes, broken: int, encoding: str) -> int:
     """Return where to go on after a broken byte: where what follows reads best."""
-    def share(start: int) -> float:
-        return _everyday_share(data[start:start + _RESYNC].decode(encoding, "ignore").replace("\ufffd", ""))
+    if encoding == "utf-8":
+        follows = re.compile(b"[\x80-\xbf]*").match(data, broken + 1)
+        return follows.end() if follows else broken + 1
 
-    return max(range(broken + 1, min(broken + 5, len(data) + 1)), key=lambda start: (share(start), -start))
+    def share(start: int) -> float:
+        return _everyday_share(data[start:start + _RESYNC].decode(encoding, "ignore"))
+
+    return broken + 1 if share(broken + 1) >= share(broken + 2) else broken + 2
 
 
 def _of_another_language(data: bytes) -> tuple[str, int] | None:
@@ -202,11 +214,16 @@ def _everyday_share(text: str) -> float:
 def _is_everyday(character: str) -> bool:
     if character in "\u3000\ufeff" or character == _MISSING:
         return True
-    for encoding, last in (("gb2312", 0xD7), ("big5", 0xC6)):  # both lists put their common characters first
-        try:
-            raw = character.encode(encoding)
-        except UnicodeEncodeError:
-            continue
-        if len(raw) == 2 and 0xA1 <= raw[0] <= last:
-            return True
-    return False
+    # Both lists put their common characters first; kana and other alphabets stand before those of GB 2312.
+    gb, big5 = _in_list(character, "gb2312"), _in_list(character, "big5")
+    return (
+        gb[:1] in (b"\xa1", b"\xa2", b"\xa3", b"\xa6", b"\xa9") or b"\xb0" < gb < b"\xd8"
+        or b"\xa1" < big5 <= b"\xc6\x7e"
+    )
+
+
+def _in_list(character: str, encoding: str) -> bytes:
+    try:
+        return character.encode(encoding)
+    except UnicodeEncodeError:
+        return b""
