@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from read_only import read_only_folder
 
+from nongda.index import graph as graph_module
 from nongda.index import vectors as vectors_module
-from nongda.index.vectors import FILE_NAME, VectorIndex
+from nongda.index.graph import FILE_NAME, Graph, build_graph, load_graph, marks_of
+from nongda.index.vectors import VectorIndex
 
 DIMENSION = 32
 
@@ -50,13 +52,13 @@ def folder(tmp_path):
 @pytest.fixture
 def builds(monkeypatch):
     """Count how often a graph is built; the building itself stays what it is."""
-    counted, real = [], vectors_module._build
+    counted, real = [], vectors_module.build_graph
 
     def build_and_count(*arguments):
         counted.append(1)
         return real(*arguments)
 
-    monkeypatch.setattr(vectors_module, "_build", build_and_count)
+    monkeypatch.setattr(vectors_module, "build_graph", build_and_count)
     return counted
 
 
@@ -226,20 +228,108 @@ def changed_vector(rows):
     return changed
 
 
-@pytest.mark.parametrize("change", ["vector", "key", "count", "m", "ef_construction"])
-def test_a_file_of_other_vectors_keys_or_settings_is_not_used(folder, builds, change):
+@pytest.mark.parametrize("setting", ["m", "ef_construction"])
+def test_a_file_of_other_settings_is_not_used(folder, builds, setting):
     rows = unit_vectors(100)
     build(folder, rows)
     builds.clear()
-    if change == "vector":
-        build(folder, changed_vector(rows))
-    elif change == "key":
-        VectorIndex(folder, ids_of(100), range(11, 111), rows, 1)
-    elif change == "count":
-        build(folder, rows[:99])
-    else:
-        build(folder, rows, **{change: 16})
+    build(folder, rows, **{setting: 16})
     assert len(builds) == 1
+
+
+@pytest.mark.parametrize("change", ["vector", "key", "fewer", "more"])
+def test_a_file_of_yesterday_serves_what_is_still_the_same_and_the_rest_is_compared(folder, builds, change):
+    rows = unit_vectors(100)
+    build(folder, rows, exact_below=60)
+    builds.clear()
+    keys = list(range(10, 110))
+    if change == "vector":
+        rows = changed_vector(rows)
+    elif change == "key":
+        keys[7] = 500
+    elif change == "fewer":
+        rows, keys = rows[20:], keys[20:]
+    else:
+        rows, keys = np.concatenate([rows, unit_vectors(30, seed=9)]), [*keys, *range(200, 230)]
+    index = VectorIndex(folder, ids_of(len(rows)), keys, rows, 60)
+    assert builds == [] and not index.exact
+    assert all(found(index, row, 8) == brute_force(rows, row, 8) for row in rows)
+
+
+def test_a_graph_that_lacks_too_much_is_built_anew(folder, builds):
+    rows = unit_vectors(130)
+    build(folder, rows[:60], exact_below=60)
+    builds.clear()
+    build(folder, rows[:119], exact_below=60)
+    assert builds == []
+    build(folder, rows[:120], exact_below=60)
+    assert builds == [1]
+
+
+def test_a_graph_mostly_of_vectors_that_are_gone_is_built_anew(folder, builds):
+    rows = unit_vectors(130)
+    build(folder, rows, exact_below=60)
+    builds.clear()
+    build(folder, rows[66:], exact_below=60)
+    assert builds == [1]
+
+
+# the graph by itself
+
+def graph_of(rows) -> Graph:
+    graph = build_graph(np.arange(10, 10 + len(rows)), rows, 16, 64)
+    assert graph is not None
+    return graph
+
+
+def test_a_mark_tells_vectors_apart():
+    rows = np.concatenate([unit_vectors(2000, 8), np.zeros((1, 8), np.float32), np.eye(8, dtype=np.float32)])
+    assert len(set(marks_of(rows).tolist())) == len(rows)
+    assert (marks_of(rows[700:1900]) == marks_of(rows)[700:1900]).all()
+
+
+def test_of_a_graph_only_what_it_shall_show_is_found_and_it_can_be_shown_again():
+    rows = unit_vectors(200)
+    graph = graph_of(rows)
+    graph.show(np.arange(10, 30))  # 90% are gone
+    assert sorted(graph.nearest(rows[150], 50) or []) == list(range(10, 30))
+    graph.show(np.arange(0))
+    assert graph.nearest(rows[0], 10) == []
+    graph.show(np.arange(10, 210))
+    assert (graph.nearest(rows[150], 1) or []) == [160]
+
+
+def test_an_index_compares_all_until_it_is_given_a_graph():
+    rows = unit_vectors(300)
+    index = VectorIndex.of(ids_of(300), np.arange(10, 310), rows)
+    assert index.exact and index.unknown_to(graph_of(rows[:200])) == 100
+    index.use(graph_of(rows[:200]))
+    assert not index.exact
+    assert all(found(index, row, 5) == brute_force(rows, row, 5) for row in rows[::7])
+
+
+def test_an_older_index_never_finds_what_a_newer_one_put_in_the_shared_graph():
+    rows = unit_vectors(300)
+    graph = graph_of(rows)
+    older, newer = (VectorIndex.of(ids_of(n), np.arange(10, 10 + n), rows[:n]) for n in (200, 300))
+    older.use(graph)
+    newer.use(graph)
+    assert set(found(older, rows[250], 150)) <= set(ids_of(200))
+    assert found(newer, rows[250], 1) == ["00000000#250"]
+
+
+def test_a_stopped_build_makes_no_graph():
+    assert build_graph(np.arange(5), unit_vectors(5), 16, 64, stopped=lambda: True) is None
+
+
+def test_a_note_of_other_lengths_is_refused(folder):
+    graph_of(unit_vectors(50)).save(folder, 16, 64)
+    assert load_graph(folder, DIMENSION, 16, 64) is not None
+    path = folder / (FILE_NAME + ".json")
+    note = json.loads(path.read_text(encoding="utf-8"))
+    for part in ({"marks": note["marks"][:-1]}, {"keys": [], "marks": [], "count": 0}, {"marks": [-1] * 50}):
+        path.write_text(json.dumps(note | part), encoding="utf-8")
+        assert load_graph(folder, DIMENSION, 16, 64) is None
 
 
 def test_a_stopped_save_leaves_the_old_file_or_a_rebuild(folder, builds, monkeypatch):
@@ -255,7 +345,7 @@ def test_a_stopped_save_leaves_the_old_file_or_a_rebuild(folder, builds, monkeyp
             return real(source, target)
 
         real = os.replace
-        patch.setattr(vectors_module.os, "replace", stop_at_the_second)
+        patch.setattr(graph_module.os, "replace", stop_at_the_second)
         build(folder, changed_vector(rows))
         assert len(calls) == 2
     builds.clear()
@@ -299,4 +389,5 @@ def test_the_note_says_what_the_file_holds(folder):
     build(folder, unit_vectors(20), m=8, ef_construction=40)
     note = json.loads((folder / (FILE_NAME + ".json")).read_text(encoding="utf-8"))
     assert (note["count"], note["dimension"], note["m"], note["ef_construction"]) == (20, DIMENSION, 8, 40)
-    assert len(note["sha256"]) == len(note["fingerprint"]) == 64
+    assert len(note["sha256"]) == 64
+    assert note["keys"] == list(range(10, 30)) and len(note["marks"]) == 20
