@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,13 +18,16 @@ from nongda.answer.select import select
 from nongda.answer.sentences import Passages
 from nongda.answer.understand import understand
 from nongda.checkup import checkup
+from nongda.documents.ocr import PageReader
 from nongda.index.attributes import Attributes
 from nongda.index.extract import FactExtractor
 from nongda.index.facts import FactTable
-from nongda.index.ingest import Ingester, check_writer, read_id_map, rebuild
+from nongda.index.ingest import check_writer
 from nongda.index.lexical import LexicalIndex
+from nongda.index.prepare import Preparer
 from nongda.index.refresh import refresh_facts
 from nongda.index.reword import keep_own_words
+from nongda.index.scans import Scans
 from nongda.index.store import Store
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
@@ -33,6 +35,7 @@ from nongda.intake import AddEvent
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
 from nongda.language.text import search_form
+from nongda.library import Library
 from nongda.loading import Loader, Models, TextEmbedder
 from nongda.models.generate import LockedGenerator
 from nongda.models.hardware import check_cpu
@@ -128,7 +131,7 @@ class Engine:
             return self._indexes
 
     def _fresh_indexes(self, dimension: int) -> Indexes:
-        revision, search, documents = self._store.revision(), self.settings.search, self._store.documents()
+        revision, search, documents = self._store.revision(), self.settings.search, self._store.active()
         keys, ids, vectors = self._store.vectors(dimension)
         folder = None if self._store.read_only else self._store.folder
         return Indexes(
@@ -232,14 +235,23 @@ class Engine:
         """Keep a note in the data folder."""
         self._store.set_note(name, value)
 
+    @property
+    def library(self) -> Library:
+        """The documents, to add to, look at and change."""
+        return Library(self._store, self._preparer)
+
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
         """Add files, with progress and one report each; the next question uses them."""
-        yield from self._ingester(self._store).add(paths, stop)
+        yield from self.library.add(paths, stop)
 
-    def _ingester(self, store: Store) -> Ingester:
-        models = self._loader.models()
-        return Ingester(store, self._lexicon, models.embedder, models.splitter, self.settings.chunk,
-                        self.fact_extractor())
+    def _preparer(self, store: Store) -> Preparer:
+        models, lexicon = self._loader.models(), self._lexicon
+        return Preparer(store, lexicon, models.embedder, models.splitter, self.settings.chunk, self.fact_extractor(),
+                        self._reader_of)
+
+    def _reader_of(self, sha256: str) -> PageReader:
+        reader = self._loader.reader()
+        return reader.with_cache(Scans(self._store, sha256, reader.name))
 
     def fact_extractor(self) -> FactExtractor:
         """Return what makes facts of passages, by the attributes of the domain."""
@@ -252,10 +264,10 @@ class Engine:
 
     def remove(self, doc_id: str) -> StoredDocument:
         """Remove a document; StoreError when there is none of this id."""
-        return self._store.remove(doc_id)
+        return self.library.remove(doc_id)
 
     def documents(self) -> list[StoredDocument]:
-        """Return all documents, oldest first."""
+        """Return all documents but removed ones, oldest first."""
         return self._store.documents()
 
     def chunks_of(self, doc_id: str) -> list[Chunk]:
@@ -264,23 +276,11 @@ class Engine:
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return the passage a citation names; an id from before a rebuild leads to where its text is now."""
-        found = self._store.chunk(chunk_id)
-        if found is None:
-            for entry in read_id_map(self._store.folder):
-                chunk_id = dict(entry["map"]).get(chunk_id, chunk_id)  # type: ignore[call-overload]
-            found = self._store.chunk(chunk_id)
-        return found
+        return self.library.chunk(chunk_id)
 
     def rebuild(self) -> Iterator[AddEvent]:
         """Make the knowledge base anew from its original files; until the end the old one stays as it is."""
-        store = self._store
-        with tempfile.TemporaryDirectory(dir=store.folder, prefix="rebuild-") as folder:
-            fresh = Store(Path(folder) / "new")
-            try:
-                yield from rebuild(store, self._ingester(fresh), fresh, Path(folder))
-            finally:
-                fresh.close()
-            store.replace_with(fresh)
+        yield from self.library.rebuild()
         self._indexes = None
 
     # state

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from nongda.answer.retrieve import QueryEmbedder
+from nongda.documents.ocr import PageReader
 from nongda.errors import WeightsError
-from nongda.index.ingest import PassageEmbedder
+from nongda.index.prepare import PassageEmbedder
 from nongda.models.embed import Embedder
 from nongda.models.fetch import locate
 from nongda.models.generate import LlamaGenerator, LockedGenerator
@@ -51,6 +52,7 @@ class Loader:
         self._loading = threading.Lock()
         self._models = models
         self._generator = generator
+        self._reader: PageReader | None = None
         self._generator_loaded = models is not None
 
     @property
@@ -67,6 +69,13 @@ class Loader:
                 tokens = TokenCache(embedder)
                 self._models = Models(embedder, embedder, LateInteraction(tokens), tokens)
             return self._models
+
+    def reader(self) -> PageReader:
+        """Return what reads pictures of pages; its models load at the first page."""
+        with self._loading:
+            if self._reader is None:
+                self._reader = PageReader(self.threads)
+            return self._reader
 
     def generator(self) -> LockedGenerator | None:
         """Return the language model; None when this computer has no room for any that is here: then quotes serve."""

@@ -12,6 +12,7 @@ from nongda.answer.features import FEATURES
 from nongda.documents.identify import CITATION
 from nongda.engine import Engine
 from nongda.errors import StoreError, UsageError, WeightsError
+from nongda.index.reword import set_own_words
 from nongda.index.store import Store
 from nongda.installation import add_samples
 from nongda.intake import FileReport
@@ -326,7 +327,7 @@ def test_a_read_only_folder_answers(engine, monkeypatch):
     with pytest.raises(StoreError, match="只读"):
         opened.remove(opened.documents()[0].id)
     with pytest.raises(StoreError, match="只读"):
-        opened.set_own_words([], [], opened.revision())
+        set_own_words(opened, [], [], opened.revision())
     opened.close()
 
 

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from nongda.errors import StoreError
+from nongda.index.refresh import replace_facts
 from nongda.index.rows import NewDocument
 from nongda.records import DocumentMeta, Fact
 
@@ -71,6 +72,6 @@ def test_facts_that_cannot_be_stored_leave_no_document_behind(fresh_store):
 
 
 def test_replacing_all_facts_leaves_out_those_of_documents_that_are_gone(store):
-    store.replace_facts({"d": [WORDS], "gone": [NUMBER]}, "2")
+    replace_facts(store, {"d": [WORDS], "gone": [NUMBER]}, "2")
     assert store.facts().select() == [WORDS]
     assert store.meta()["facts"] == "2"

@@ -8,6 +8,7 @@ from conftest import ROOT
 
 from nongda.cli import cli
 from nongda.index.ingest import Ingester
+from nongda.index.prepare import Preparer
 from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
 from nongda.settings import ChunkSettings
@@ -27,7 +28,7 @@ def data(tmp_path, embedder):
     path = tmp_path / "用药.md"
     path.write_text(DOCUMENT, encoding="utf-8")
     store = Store(tmp_path / "data")
-    list(Ingester(store, Lexicon.load(ROOT / "assets" / "domain"), embedder, embedder, ChunkSettings()).add([path]))
+    list(Ingester(Preparer(store, Lexicon.load(ROOT / "assets" / "domain"), embedder, embedder, ChunkSettings())).add([path]))
     store.close()
     return tmp_path / "data"
 

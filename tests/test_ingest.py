@@ -1,27 +1,16 @@
 """Files become part of the knowledge base: each one whole or not at all."""
 
 import hashlib
-import json
 import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from nongda.documents.chunk import CHUNKER_VERSION
-from nongda.errors import DocumentError, StoreError
-from nongda.index import ingest as ingest_module
-from nongda.index.ingest import (
-    ID_MAP_NAME,
-    Ingester,
-    check_writer,
-    moved_ids,
-    read_id_map,
-    rebuild,
-    write_id_map,
-    written_by,
-)
+from nongda.errors import StoreError
+from nongda.index import prepare as prepare_module
+from nongda.index.ingest import Ingester, check_writer, written_by
+from nongda.index.prepare import Preparer
 from nongda.index.store import Store
 from nongda.intake import FileReport, Progress
 from nongda.settings import ChunkSettings
@@ -40,7 +29,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def ingester(fresh_store, lexicon, embedder):
-    return Ingester(fresh_store, lexicon, embedder, embedder, ChunkSettings())
+    return Ingester(Preparer(fresh_store, lexicon, embedder, embedder, ChunkSettings()))
 
 
 def write(folder, name: str, content: str | bytes):
@@ -95,7 +84,7 @@ def test_the_same_file_has_the_same_ids_on_every_machine(lexicon, embedder, tmp_
     path, seen = write(folder, "长.md", long_document(60)), []
     for name in ("一", "二 号"):
         store = Store(tmp_path / name)
-        list(Ingester(store, lexicon, embedder, embedder, ChunkSettings()).add([path]))
+        list(Ingester(Preparer(store, lexicon, embedder, embedder, ChunkSettings())).add([path]))
         seen.append([(c.id, c.text) for c in store.chunks_of(store.documents()[0].id)])
         store.close()
     assert seen[0] == seen[1]
@@ -165,7 +154,7 @@ def test_bad_files_are_reported_each_with_a_sentence_and_do_not_stop_the_rest(in
 
 
 def test_two_files_with_the_same_id_are_told_apart_and_the_rest_is_added(ingester, fresh_store, folder, monkeypatch):
-    monkeypatch.setattr(ingest_module, "document_id", lambda data: "0badcafe" if b"\xe5\xa4\xa9" in data else "00000001")
+    monkeypatch.setattr(prepare_module, "document_id", lambda data: "0badcafe" if b"\xe5\xa4\xa9" in data else "00000001")
     paths = [write(folder, "一.md", BEETLE), write(folder, "二.md", RUST + "今天。\n"), write(folder, "三.md", "# 水稻\n\n稻田要晒田。\n")]
     found = reports(ingester.add(paths))
     assert [r.status for r in found] == ["added", "failed", "added"]
@@ -256,158 +245,3 @@ def test_the_same_writer_passes(ingester, fresh_store, embedder, folder):
     check_writer(fresh_store, embedder)
 
 
-# moved ids
-
-OLD = {"d#0": "叶背出现橙黄色粉末，严重时落叶。", "d#1": "发病初期喷波尔多液，连喷三次。", "d#2": "采收后修剪病枝，集中烧毁处理。"}
-
-
-@pytest.mark.parametrize(("new", "moved"), [
-    (OLD, {}),
-    ({"d#0": OLD["d#0"] + OLD["d#1"], "d#1": OLD["d#2"]}, {"d#0": "d#0", "d#1": "d#0", "d#2": "d#1"}),
-    ({"d#0": OLD["d#1"], "d#1": OLD["d#0"], "d#2": OLD["d#2"]}, {"d#0": "d#1", "d#1": "d#0"}),
-    ({"d#0": OLD["d#0"], "d#1": OLD["d#1"] + "\n" + OLD["d#2"]}, {"d#1": "d#1", "d#2": "d#1"}),
-    ({f"d#{i}": t for i, t in enumerate([OLD["d#0"][:3], OLD["d#0"][3:], OLD["d#1"], OLD["d#2"]])},
-     {"d#0": "d#1", "d#1": "d#2", "d#2": "d#3"}),
-    ({}, {}),
-    ({"d#0": OLD["d#0"], "d#1": OLD["d#2"]}, {"d#2": "d#1"}),  # the text of d#1 is nowhere any more
-])
-def test_an_old_id_leads_to_where_most_of_its_text_is_now(new, moved):
-    assert moved_ids(OLD, new) == moved
-
-
-def test_a_short_text_is_found_inside_a_longer_one():
-    assert moved_ids({"d#0": "前言", "d#1": "慎用。"}, {"d#0": "别的内容在这里。", "d#1": "前言很长，慎用。说完了。"}) == {
-        "d#0": "d#1", "d#1": "d#1"}
-
-
-def test_line_breaks_do_not_matter_to_where_text_went():
-    assert moved_ids({"d#0": "喷波尔多液\n连喷三次才有效"}, {"d#0": "采收", "d#1": "喷波尔多液 连喷三次才有效"}) == {"d#0": "d#1"}
-
-
-@settings(deadline=None)
-@given(st.permutations(range(6)))
-def test_reordered_texts_are_followed_exactly(order):
-    texts = [f"第{n}段说的是第{n}件事情，与其他各段都不相同。" for n in range(6)]
-    old = {f"d#{i}": text for i, text in enumerate(texts)}
-    new = {f"d#{place}": texts[n] for place, n in enumerate(order)}
-    assert moved_ids(old, new) == {f"d#{n}": f"d#{place}" for place, n in enumerate(order) if n != place}
-
-
-# the map file
-
-def test_the_map_file_keeps_every_rebuild_oldest_first(tmp_path):
-    assert read_id_map(tmp_path) == []
-    write_id_map(tmp_path, {"map": {"a#1": "a#0"}})
-    write_id_map(tmp_path, {"map": {"a#0": "a#2"}})
-    assert [entry["map"] for entry in read_id_map(tmp_path)] == [{"a#1": "a#0"}, {"a#0": "a#2"}]
-    assert [path.name for path in tmp_path.iterdir()] == [ID_MAP_NAME]
-
-
-def test_a_rebuild_that_was_cut_short_and_run_again_counts_once(tmp_path):
-    for time in ("08:00", "09:00"):
-        write_id_map(tmp_path, {"rebuilt_at": time, "map": {"a#2": "a#1", "a#1": "a#0"}})
-    assert [entry["rebuilt_at"] for entry in read_id_map(tmp_path)] == ["09:00"]
-
-
-@pytest.mark.parametrize("content", ["{", "[1]", "3", '[{"from": {}}]', '[{"map": 3}]', "null"])
-def test_a_damaged_map_file_is_named(tmp_path, content):
-    (tmp_path / ID_MAP_NAME).write_text(content, encoding="utf-8")
-    with pytest.raises(StoreError, match=r"id_map\.json 已损坏"):
-        read_id_map(tmp_path)
-
-
-# rebuilding
-
-@pytest.fixture
-def rebuild_with(fresh_store, lexicon, embedder, tmp_path):
-    """Rebuild the store with other chunk settings, as the engine does; returns the events."""
-
-    def run(settings: ChunkSettings, name: str = "重建") -> list:
-        folder = tmp_path / name
-        folder.mkdir()
-        fresh = Store(folder / "new")
-        try:
-            events = list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, embedder, settings), fresh, folder))
-        finally:
-            fresh.close()
-        fresh_store.replace_with(fresh)
-        return events
-
-    return run
-
-
-SMALLER = ChunkSettings(min_length=60, max_length=150)
-
-
-def test_after_a_rebuild_with_other_chunks_old_ids_resolve_to_their_text(ingester, fresh_store, folder, rebuild_with):
-    list(ingester.add([write(folder, "长.md", long_document(120)), write(folder, "天牛.md", BEETLE)]))
-    old = {c.id: c.text for d in fresh_store.documents() for c in fresh_store.chunks_of(d.id)}
-    ids = [d.id for d in fresh_store.documents()]
-    events = rebuild_with(SMALLER)
-    assert [(e.index, e.total, e.status) for e in reports(events)] == [(1, 2, "added"), (2, 2, "added")]
-    assert [d.id for d in fresh_store.documents()] == ids
-    new = {c.id: c.text for d in fresh_store.documents() for c in fresh_store.chunks_of(d.id)}
-    assert len(new) > len(old)
-    (entry,) = read_id_map(fresh_store.folder)
-    moved = dict(entry["map"])
-    assert set(moved) == {chunk_id for chunk_id, text in old.items() if new.get(chunk_id) != text}
-    assert all(new[target] in old[chunk_id] for chunk_id, target in moved.items())
-    assert json.loads((fresh_store.folder / ID_MAP_NAME).read_text(encoding="utf-8"))[0]["to"]["chunker"] == str(CHUNKER_VERSION)
-
-
-def test_a_rebuild_with_the_same_settings_moves_nothing_and_writes_no_map(ingester, fresh_store, folder, rebuild_with):
-    list(ingester.add([write(folder, "锈病.md", RUST)]))
-    before = fresh_store.chunks_of(fresh_store.documents()[0].id)
-    rebuild_with(ChunkSettings())
-    assert fresh_store.chunks_of(fresh_store.documents()[0].id) == before
-    assert not (fresh_store.folder / ID_MAP_NAME).exists()
-
-
-def test_two_rebuilds_lead_an_old_id_there_and_back(ingester, fresh_store, folder, rebuild_with):
-    list(ingester.add([write(folder, "长.md", long_document(120))]))
-    doc_id = fresh_store.documents()[0].id
-    old = fresh_store.chunks_of(doc_id)
-    rebuild_with(SMALLER, "一")
-    rebuild_with(ChunkSettings(), "二")
-    assert fresh_store.chunks_of(doc_id) == old
-    for chunk in old:
-        chunk_id = chunk.id
-        for entry in read_id_map(fresh_store.folder):
-            chunk_id = dict(entry["map"]).get(chunk_id, chunk_id)
-        assert chunk_id == chunk.id
-
-
-def test_a_rebuild_keeps_bytes_names_and_metadata(ingester, fresh_store, folder, rebuild_with):
-    content = "---\ntitle: 叶锈病\nregion: 云南\ndate: 2024-05-01\n---\n\n" + long_document(40)
-    list(ingester.add([write(folder, "带 空格.md", content)]))
-    before = fresh_store.documents()[0]
-    rebuild_with(SMALLER)
-    after = fresh_store.documents()[0]
-    assert (after.id, after.source, after.meta, after.pages) == (before.id, before.source, before.meta, before.pages)
-    assert after.meta.region == "云南"
-    assert list(fresh_store.originals())[0][1] == content.encode()
-
-
-def test_a_document_that_can_no_longer_be_read_stops_the_rebuild_and_nothing_is_lost(
-        ingester, fresh_store, folder, lexicon, embedder, tmp_path, monkeypatch):
-    list(ingester.add([write(folder, "一.md", BEETLE), write(folder, "二.md", RUST)]))
-    before = fresh_store.documents()
-
-    def refuse(data, name):
-        raise DocumentError(f"{name} 已损坏：请换一份")
-
-    monkeypatch.setattr(ingest_module, "parse_bytes", refuse)
-    fresh = Store(tmp_path / "新")
-    with pytest.raises(DocumentError, match=r"重建已停止.*一\.md.*已损坏"):
-        list(rebuild(fresh_store, Ingester(fresh, lexicon, embedder, embedder, SMALLER), fresh, tmp_path))
-    fresh.close()
-    assert fresh_store.documents() == before
-    assert not (fresh_store.folder / ID_MAP_NAME).exists()
-
-
-def test_a_store_of_another_embedder_is_rebuilt_with_this_one(ingester, fresh_store, folder, embedder, rebuild_with):
-    list(ingester.add([write(folder, "一.md", BEETLE)]))
-    fresh_store.set_note("embedder", "bge-small-zh-v1.5")
-    rebuild_with(ChunkSettings())
-    check_writer(fresh_store, embedder)
-    assert fresh_store.meta()["embedder"] == embedder.name

@@ -10,12 +10,18 @@ from nongda.index.migrations import KNOWN_MIGRATIONS, migrations
 RELEASED = {
     "meta": ["key", "value"],
     "documents": ["id", "sha256", "text_sha256", "source", "title", "region", "date", "stage", "authority", "sample",
-                  "sources", "pages", "characters", "warnings", "added_at"],
+                  "sources", "pages", "characters", "warnings", "added_at", "state", "superseded_by", "valid_until", "replaces",
+                  "tags", "edits", "similar", "origin", "signature"],
     "originals": ["doc_id", "data"],
-    "chunks": ["key", "id", "doc_id", "position", "page", "heading", "kind", "text", "search_text", "tokens", "vector"],
+    "chunks": ["key", "id", "doc_id", "position", "page", "heading", "kind", "text", "search_text", "tokens", "vector",
+               "confidence", "off_topic", "search_sha"],
     "facts": ["key", "doc_id", "chunk_id", "subject", "kind", "crop", "target", "attribute", "value", "low", "high",
               "unit", "condition", "start", "end"],
     "own_words": ["position", "alias", "term", "kind"],
+    "pages": ["doc_id", "number", "source", "confidence", "text", "note"],
+    "scans": ["sha256", "number", "reader", "lines"],
+    "files": ["folder", "path", "size", "mtime_ns", "sha256", "doc_id", "status", "message"],
+    "packs": ["id", "name", "made_at", "added_at", "signer", "undo"],
 }
 
 
@@ -34,7 +40,7 @@ def schema(db):
 def test_the_schema_is_the_released_one(db):
     assert {t: [c.name for c in db.table(t).columns] for t in RELEASED} == RELEASED
     assert {m.name for m in migrations.applied(db)} == KNOWN_MIGRATIONS == {
-        "m001_documents_and_chunks", "m002_facts", "m003_own_words"}
+        "m001_documents_and_chunks", "m002_facts", "m003_own_words", "m004_editions_pages_folders_packs"}
 
 
 def test_applying_again_changes_nothing(db):

@@ -5,7 +5,9 @@ from conftest import ROOT
 
 from nongda.index.attributes import Attributes
 from nongda.index.extract import FactExtractor
-from nongda.index.ingest import Ingester, rebuild
+from nongda.index.ingest import Ingester
+from nongda.index.prepare import Preparer
+from nongda.index.rebuilding import rebuild, take_over
 from nongda.index.refresh import refresh_facts
 from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
@@ -34,7 +36,7 @@ def path(tmp_path):
 
 
 def ingester(store, words, embedder, facts):
-    return Ingester(store, words, embedder, embedder, ChunkSettings(), facts)
+    return Ingester(Preparer(store, words, embedder, embedder, ChunkSettings(), facts))
 
 
 def test_adding_a_file_stores_its_facts_and_what_made_them(fresh_store, words, embedder, extractor, path):
@@ -67,10 +69,8 @@ def test_a_read_only_knowledge_base_keeps_the_facts_it_has(fresh_store, extracto
 def test_a_rebuild_carries_the_facts_over(fresh_store, words, embedder, extractor, path, tmp_path):
     list(ingester(fresh_store, words, embedder, None).add([path]))
     fresh = Store(tmp_path / "new")
-    folder = tmp_path / "work"
-    folder.mkdir()
-    list(rebuild(fresh_store, ingester(fresh, words, embedder, extractor), fresh, folder))
+    list(rebuild(fresh_store, ingester(fresh, words, embedder, extractor).preparer))
     fresh.close()
-    fresh_store.replace_with(fresh)
+    take_over(fresh_store, fresh)
     assert [f.value for f in fresh_store.facts().select()] == ["14天"]
     assert fresh_store.meta()["facts"] == extractor.version

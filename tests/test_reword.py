@@ -5,7 +5,8 @@ import pytest
 
 from nongda.errors import StoreError
 from nongda.index.ingest import Ingester
-from nongda.index.reword import keep_own_words, passage, search_tokens
+from nongda.index.prepare import Preparer
+from nongda.index.reword import keep_own_words, passage, search_tokens, set_own_words
 from nongda.index.store import Store
 from nongda.language.own_words import OwnWord
 from nongda.settings import ChunkSettings
@@ -18,7 +19,7 @@ def store(fresh_store, lexicon, embedder, tmp_path):
     for name, text in (("锈.md", "# 虎皮病\n\n叶背有橙黄色粉末，落叶。\n"), ("虫.md", "# 天牛\n\n成虫五月出现，在树干上产卵。\n")):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
-        list(Ingester(fresh_store, lexicon, embedder, None, ChunkSettings()).add([path]))
+        list(Ingester(Preparer(fresh_store, lexicon, embedder, None, ChunkSettings())).add([path]))
     return fresh_store
 
 
@@ -74,8 +75,8 @@ def test_an_error_while_writing_leaves_words_and_passages_as_they_were(store, le
 
 def test_words_and_passages_are_written_together_or_not_at_all(store, lexicon, embedder, monkeypatch):
     before = content(store)
-    count = store._count_revision
-    monkeypatch.setattr(store, "_count_revision", lambda: (count(), 1 / 0))
+    count = store.count_revision
+    monkeypatch.setattr(store, "count_revision", lambda: (count(), 1 / 0))
     with pytest.raises(ZeroDivisionError):
         keep(store, lexicon, embedder, TIGER)
     assert (content(store), store.own_words()) == (before, [])
@@ -88,7 +89,7 @@ def test_a_document_added_meanwhile_by_another_process_is_made_anew_too(store, l
 
     def embed(texts):
         if not calls:
-            list(Ingester(other, lexicon, embedder, None, ChunkSettings()).add([late]))
+            list(Ingester(Preparer(other, lexicon, embedder, None, ChunkSettings())).add([late]))
         calls.append(texts)
         return embedder.embed_passages(texts)
 
@@ -102,7 +103,7 @@ def test_a_folder_that_changes_all_the_time_is_told_in_words(store, lexicon, emb
     other = Store(store.folder)
 
     def embed(texts):
-        other.set_own_words([], [], other.revision())
+        set_own_words(other, [], [], other.revision())
         return embedder.embed_passages(texts)
 
     with pytest.raises(StoreError, match="正被另一个程序改动"):

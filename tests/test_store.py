@@ -72,7 +72,8 @@ def raw(folder, *statements: str) -> None:
 def test_what_was_added_is_read_back_unchanged(fresh_store):
     document = new_document(7)
     fresh_store.add(document, WRITER)
-    assert fresh_store.documents() == [StoredDocument("00000007", "资料 7.md", document.meta, 2, 15, 3, document.added_at)]
+    assert fresh_store.documents() == [StoredDocument("00000007", "资料 7.md", document.meta, 2, 15, 3, document.added_at,
+                                                     warnings=document.warnings)]
     assert fresh_store.document("00000007") == fresh_store.documents()[0]
     assert fresh_store.chunks_of("00000007") == [c.chunk for c in document.chunks]
     assert fresh_store.chunk("00000007#1") == document.chunks[1].chunk
@@ -221,7 +222,7 @@ def test_a_second_writer_waits_for_the_first(tmp_path):
     held, finished = threading.Event(), []
 
     def hold():
-        with first._write():
+        with first.write():
             held.set()
             time.sleep(0.5)
             finished.append("first")
@@ -241,10 +242,10 @@ def test_a_second_writer_waits_for_the_first(tmp_path):
 def test_a_writer_that_waited_too_long_is_told_in_words(tmp_path, monkeypatch):
     monkeypatch.setattr(database_module, "_BUSY_SECONDS", 0.05)
     first, second = Store(tmp_path / "库"), Store(tmp_path / "库")
-    with first._write(), pytest.raises(StoreError, match="正被另一个程序写入"):
+    with first.write(), pytest.raises(StoreError, match="正被另一个程序写入"):
         second.add(new_document(1), WRITER)
     second.add(new_document(1), WRITER)
-    with first._write(), pytest.raises(StoreError, match="正被另一个程序写入"):
+    with first.write(), pytest.raises(StoreError, match="正被另一个程序写入"):
         Store(tmp_path / "库")
     first.close()
     second.close()
@@ -429,7 +430,7 @@ def test_a_read_only_folder_opens_answers_and_refuses_changes(tmp_path):
         assert ids(store) == ["00000001"]
         assert len(store.vectors(DIMENSION)[1]) == 3
         for change in (lambda: store.add(new_document(2), WRITER), lambda: store.remove("00000001"),
-                       lambda: store.set_note("a", "b"), lambda: store.replace_with(fresh)):
+                       lambda: store.set_note("a", "b")):
             with pytest.raises(StoreError, match="只读"):
                 change()
         assert ids(store) == ["00000001"]
@@ -453,66 +454,3 @@ def test_a_folder_that_can_be_written_is_not_read_only(fresh_store):
     assert not fresh_store.read_only
 
 
-# rebuilding
-
-@pytest.fixture
-def rebuilt(tmp_path):
-    """A closed store of documents 1 and 2 with other chunks, as a rebuild makes it."""
-    store = Store(tmp_path / "重建 中")
-    for number in (1, 2):
-        store.add(new_document(number, 5), {**WRITER, "chunker": "2"})
-    store.close()
-    return store
-
-
-def test_replacing_takes_over_documents_chunks_and_writer_and_keeps_notes(fresh_store, rebuilt):
-    for number in (1, 2):
-        fresh_store.add(new_document(number), WRITER)
-    fresh_store.set_note("offered", "[1]")
-    before = fresh_store.revision()
-    fresh_store.replace_with(rebuilt)
-    assert [d.chunks for d in fresh_store.documents()] == [5, 5]
-    assert len(fresh_store.tokens()) == len(fresh_store.vectors(DIMENSION)[0]) == 10
-    assert fresh_store.meta()["chunker"] == "2"
-    assert fresh_store.meta()["offered"] == "[1]"
-    assert fresh_store.revision() > before
-    assert [data for _, data in fresh_store.originals()] == [new_document(n).data for n in (1, 2)]
-    fresh_store.add(new_document(3), WRITER)
-    assert len(ids(fresh_store)) == 3
-
-
-def test_a_second_program_goes_on_with_the_replaced_content(fresh_store, rebuilt):
-    for number in (1, 2):
-        fresh_store.add(new_document(number), WRITER)
-    other = Store(fresh_store.folder)
-    fresh_store.replace_with(rebuilt)
-    assert [d.chunks for d in other.documents()] == [5, 5]
-    other.add(new_document(3), WRITER)
-    other.close()
-    fresh_store.close()
-    again = Store(fresh_store.folder)
-    assert ids(again) == ["00000001", "00000002", "00000003"]
-    again.close()
-
-
-@pytest.mark.parametrize("numbers", [(1, 2, 3), (1,)])
-def test_documents_that_came_or_went_meanwhile_stop_the_replacing(fresh_store, rebuilt, numbers):
-    for number in numbers:
-        fresh_store.add(new_document(number), WRITER)
-    before = state(fresh_store)
-    with pytest.raises(StoreError, match="再运行一次 rebuild"):
-        fresh_store.replace_with(rebuilt)
-    assert state(fresh_store) == before
-
-
-def test_a_full_disk_while_replacing_leaves_everything_as_it_was(fresh_store, tmp_path):
-    fresh_store.add(new_document(1), WRITER)
-    larger = Store(tmp_path / "大")
-    larger.add(new_document(1, data=bytes(500_000)), WRITER)
-    larger.close()
-    before = state(fresh_store)
-    pages = next(fresh_store._db.query("PRAGMA page_count"))["page_count"]
-    next(fresh_store._db.query(f"PRAGMA max_page_count = {pages + 2}"))
-    with pytest.raises(StoreError, match="磁盘已满"):
-        fresh_store.replace_with(larger)
-    assert state(fresh_store) == before

@@ -26,7 +26,7 @@ from nongda.documents.parse import parse_file
 from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
 from nongda.evaluation.dataset import GoldQuestion, load_questions
-from nongda.index.ingest import PassageEmbedder
+from nongda.index.prepare import PassageEmbedder
 from nongda.language.lexicon import Lexicon
 from nongda.language.text import clause_spans, has_words, sentence_spans
 from nongda.records import Candidate, Query, Turn

@@ -19,7 +19,7 @@ from nongda.documents.identify import sha256_hex
 from nongda.engine import ROOT, Engine
 from nongda.errors import UsageError
 from nongda.evaluation.baselines import NearestSentences, PairEmbedder, SimpleRag, WordReranker
-from nongda.index.ingest import PassageEmbedder
+from nongda.index.prepare import PassageEmbedder
 from nongda.index.store import Store
 from nongda.intake import AddEvent
 from nongda.language.lexicon import Lexicon

@@ -1,57 +1,24 @@
-"""A file becomes part of the knowledge base. Start reading at `Ingester.add`."""
+"""A file becomes part of the knowledge base. Start reading at `Ingester.add_file`."""
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nongda.documents.chunk import CHUNKER_VERSION, chunk_blocks
-from nongda.documents.clean import clean
-from nongda.documents.identify import chunk_id, document_id, sha256_hex, text_fingerprint
-from nongda.documents.parse import parse_bytes, read_file
+from nongda.documents.chunk import CHUNKER_VERSION
+from nongda.documents.identify import sha256_hex
+from nongda.documents.parse import read_file
 from nongda.errors import DocumentError, StoreError
-from nongda.index.extract import FactExtractor
+from nongda.index.life import restore
+from nongda.index.prepare import Duplicate, PassageEmbedder, Prepared, Preparer, Preparing, Provenance
 from nongda.index.refresh import refresh_facts
-from nongda.index.reword import passage, search_tokens
-from nongda.index.rows import NewDocument, StoredChunk
 from nongda.index.store import Store
-from nongda.intake import AddEvent, ChunkDraft, FileReport, ParsedDocument, Progress
-from nongda.language.lexicon import Lexicon
-from nongda.language.text import has_words
-from nongda.records import Chunk
-from nongda.settings import ChunkSettings
-
-_EMBED_AT_ONCE = 16  # chunks between two progress reports
-_SHINGLE = 8  # characters; runs of this length are seldom in two passages
-ID_MAP_NAME = "id_map.json"
-
-
-class PassageEmbedder(Protocol):
-    """What ingestion needs of an embedding model."""
-
-    name: str
-    dimension: int
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) float32, L2-normalised."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    path: Path
-    index: int
-    total: int
+from nongda.index.time_left import TimeLeft
+from nongda.intake import AddEvent, FileReport, Progress
 
 
 def written_by(embedder: PassageEmbedder) -> dict[str, str]:
@@ -71,177 +38,119 @@ def check_writer(store: Store, embedder: PassageEmbedder) -> None:
 
 
 class Ingester:
-    """Adds files to a store: each one atomically, a bad one never stops the rest.
+    """Adds files to a store: each one atomically, a bad one never stops the rest."""
 
-    `splitter` says where a text changes its subject; None means windows of fixed length. Without `facts` no facts
-    are taken from the files.
-    """
+    def __init__(self, preparer: Preparer) -> None:
+        self.preparer = preparer
+        self._store = preparer.store
 
-    def __init__(self, store: Store, lexicon: Lexicon, embedder: PassageEmbedder, splitter: PassageEmbedder | None,
-                 settings: ChunkSettings, facts: FactExtractor | None = None) -> None:
-        self._store = store
-        self._lexicon = lexicon
-        self._embedder = embedder
-        self._splitter = splitter
-        self._settings = settings
-        self._facts = facts
-
-    def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
+    def add(self, paths: Sequence[Path], stop: threading.Event | None = None,
+            provenances: Mapping[Path, Provenance] | None = None) -> Iterator[AddEvent]:
         """Add files one after another, with progress; StoreError (disk full, read-only) ends the run."""
-        check_writer(self._store, self._embedder)
-        if self._facts is not None and paths:
-            refresh_facts(self._store, self._facts)
-        for index, path in enumerate(paths, start=1):
+        self.check()
+        left = TimeLeft([_size(path) for path in paths])
+        for number, path in enumerate(paths):
             if stop is not None and stop.is_set():
                 return
-            place = _Place(path, index, len(paths))
+            work = _Work(path, number, len(paths), left)
             try:
-                yield from self._add_file(place, stop)
+                yield from self._add(work, (provenances or {}).get(path, Provenance()), stop)
             except DocumentError as error:
-                yield FileReport(str(path), "failed", str(error), index, len(paths))
+                yield work.report("failed", str(error))
 
-    def _add_file(self, place: _Place, stop: threading.Event | None) -> Iterator[AddEvent]:
-        started = time.perf_counter()
-        data = read_file(place.path)
-        duplicate = self._store.find_duplicate(sha256_hex(data))
-        if duplicate:
-            yield _skipped(place, "已在知识库中，内容没有变化", duplicate[1])
+    def check(self) -> None:
+        """Raise StoreError where this store cannot take documents of this program; bring its facts up to date."""
+        check_writer(self._store, self.preparer.embedder)
+        if self.preparer.facts is not None:
+            refresh_facts(self._store, self.preparer.facts)
+
+    def add_file(self, path: Path, provenance: Provenance, stop: threading.Event | None = None) -> Iterator[AddEvent]:
+        """Add one file; a bad one is a report too. Call `check` first."""
+        work = _Work(path, 0, 1, TimeLeft([_size(path)]))
+        try:
+            yield from self._add(work, provenance, stop)
+        except DocumentError as error:
+            yield work.report("failed", str(error))
+
+    def _add(self, work: _Work, provenance: Provenance, stop: threading.Event | None) -> Iterator[AddEvent]:
+        data = read_file(work.path)
+        known = self._store.find_duplicate(sha256_hex(data))
+        if known:
+            yield self._known(work, known[1], provenance)
             return
-        document = clean(parse_bytes(data, place.path.name))
-        text_sha256 = text_fingerprint(document.blocks)
-        if not any(has_words(block.text) for block in document.blocks):
-            raise DocumentError(f"{place.path.name} 里没有文字：请检查文件内容")
-        duplicate = self._store.find_duplicate("", text_sha256)
-        if duplicate:
-            yield _skipped(place, f"与已有资料 {duplicate[1]} 文字相同", duplicate[1])
-            return
-        embed = None if self._splitter is None else self._splitter.embed_passages
-        drafts = chunk_blocks(document.blocks, self._settings, embed)
-        doc_id = document_id(data)
-        chunks = [self._chunk(doc_id, position, draft, document.meta.title) for position, draft in enumerate(drafts)]
-        vectors: list[NDArray[np.float32]] = []
-        for start in range(0, len(chunks), _EMBED_AT_ONCE):
-            if stop is not None and stop.is_set():
-                return
-            yield Progress(str(place.path), start, len(chunks), place.index, place.total)
-            batch = [c.search_text for c in chunks[start : start + _EMBED_AT_ONCE]]
-            vectors.extend(self._embedder.embed_passages(batch))
-        self._write(place, document, data, text_sha256, chunks, vectors)
-        yield FileReport(
-            str(place.path), "added", f"已添加，共 {len(chunks)} 段", place.index, place.total, doc_id, len(chunks),
-            sum(len(c.text) for c in chunks), time.perf_counter() - started, document.warnings,
-        )
+        prepared = yield from self._prepare(work, self.preparer.prepare(data, work.path.name, provenance), stop)
+        if isinstance(prepared, Duplicate):
+            yield work.skipped(f"与已有资料 {prepared.doc_id} 文字相同", prepared.doc_id)
+        elif prepared is not None:
+            self._store.add(prepared.document, written_by(self.preparer.embedder), prepared.supersedes)
+            yield work.added(prepared)
 
-    def _chunk(self, doc_id: str, position: int, draft: ChunkDraft, title: str) -> Chunk:
-        search_text = self._lexicon.canonical(passage(title, draft.heading, draft.text))
-        return Chunk(chunk_id(doc_id, position), doc_id, position, draft.text, search_text, draft.kind, draft.page,
-                     draft.heading)
+    def _prepare(self, work: _Work, steps: Preparing, stop: threading.Event | None
+                 ) -> Generator[AddEvent, None, Prepared | Duplicate | None]:
+        """Yield progress; return what came out, None where the reader stopped it."""
+        try:
+            while True:
+                step = next(steps)
+                if stop is not None and stop.is_set():
+                    return None
+                yield work.progress(step.stage, step.done, step.total)
+        except StopIteration as end:
+            result: Prepared | Duplicate = end.value
+            return result
+        finally:
+            steps.close()
 
-    def _tokens(self, chunk: Chunk, title: str) -> tuple[str, ...]:
-        return search_tokens(passage(title, chunk.heading, chunk.text), chunk.search_text, self._lexicon)
-
-    def _write(self, place: _Place, document: ParsedDocument, data: bytes, text_sha256: str,
-               chunks: Sequence[Chunk], vectors: Sequence[NDArray[np.float32]]) -> None:
-        stored = tuple(
-            StoredChunk(chunk, self._tokens(chunk, document.meta.title), vector)
-            for chunk, vector in zip(chunks, vectors, strict=True)
-        )
-        self._store.add(NewDocument(
-            id=document_id(data), sha256=sha256_hex(data), text_sha256=text_sha256, source=place.path.name,
-            meta=document.meta, pages=document.pages, characters=sum(len(c.text) for c in chunks),
-            warnings=document.warnings, added_at=datetime.now(UTC).isoformat(), data=data, chunks=stored,
-            facts=tuple(self._facts.facts_of_document(chunks, document.meta)) if self._facts else (),
-        ), written_by(self._embedder))
+    def _known(self, work: _Work, doc_id: str, provenance: Provenance) -> FileReport:
+        """The very same file is there: in use, out of use, or an older edition."""
+        document = self._store.document(doc_id)
+        if document is None or document.state == "active":
+            return work.skipped("已在知识库中，内容没有变化", doc_id)
+        if document.state == "superseded" and not provenance.replaces:
+            return work.skipped(f"是旧版，已有较新的一版（{document.superseded_by}）：没有再添加", doc_id)
+        part = self.preparer
+        with self._store.write():
+            restore(self._store, doc_id, part.lexicon, part.embedder.embed_passages, part.facts)
+            if provenance.replaces and provenance.replaces != doc_id:
+                self._store.set_state(provenance.replaces, "superseded", doc_id)
+        return work.report("added", "已恢复使用", doc_id, chunks=document.chunks)
 
 
-def _skipped(place: _Place, message: str, doc_id: str) -> FileReport:
-    return FileReport(str(place.path), "skipped", message, place.index, place.total, doc_id)
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One file of a run: its place in the order and what is said of it."""
+
+    path: Path
+    number: int  # from 0
+    total: int
+    left: TimeLeft
+    started: float = field(default_factory=time.perf_counter)
+
+    def progress(self, stage: Literal["reading", "embedding"], done: int, total: int) -> Progress:
+        share = done / total / 2 if total else 0.0
+        left = self.left.after(self.number, share if stage == "reading" else share + 0.5)
+        return Progress(str(self.path), done, total, self.number + 1, self.total, stage, left)
+
+    def report(self, status: Literal["added", "skipped", "failed"], message: str, doc_id: str = "", chunks: int = 0,
+               characters: int = 0, warnings: tuple[str, ...] = (), embedded: int = 0) -> FileReport:
+        if status != "added":
+            self.left.skip(self.number)
+        return FileReport(str(self.path), status, message, self.number + 1, self.total, doc_id, chunks, characters,
+                          time.perf_counter() - self.started, warnings, embedded, self.left.after(self.number + 1))
+
+    def skipped(self, message: str, doc_id: str) -> FileReport:
+        return self.report("skipped", message, doc_id)
+
+    def added(self, prepared: Prepared) -> FileReport:
+        document = prepared.document
+        message = f"已添加，共 {len(document.chunks)} 段"
+        if prepared.supersedes:
+            message += f"，代替旧版 {'、'.join(prepared.supersedes)}"
+        return self.report("added", message, document.id, len(document.chunks), document.characters,
+                           document.warnings, prepared.embedded)
 
 
-def moved_ids(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
-    """Map each old chunk id (id -> text) whose text moved to the new id that holds most of its text.
-
-    The same text comes first, then a chunk that holds all of it, then the most shared runs of characters; text
-    that is nowhere any more is left out.
-    """
-    letters = {new_id: _letters(text) for new_id, text in new.items()}
-    shingles = {new_id: _shingles(found) for new_id, found in letters.items()}
-    moved: dict[str, str] = {}
-    for old_id, text in old.items():
-        if new.get(old_id) == text:
-            continue
-        own = _letters(text)
-        wanted = _shingles(own)
-        scores = {new_id: (found == own, own in found, len(wanted & shingles[new_id]))
-                  for new_id, found in letters.items()}
-        best = max(scores, key=lambda new_id: scores[new_id], default=None)
-        if best is not None and any(scores[best]):
-            moved[old_id] = best
-    return moved
-
-
-def _letters(text: str) -> str:
-    return "".join(text.split())
-
-
-def _shingles(letters: str) -> set[str]:
-    return {letters[i : i + _SHINGLE] for i in range(max(1, len(letters) - _SHINGLE + 1))}
-
-
-def write_id_map(folder: Path, entry: Mapping[str, object]) -> None:
-    """Append one rebuild's map to id_map.json, atomically; old citations are resolved with it.
-
-    The same map again is that of a rebuild that was cut short after writing it; it must not count twice.
-    """
-    path = folder / ID_MAP_NAME
-    entries = read_id_map(folder)
-    if entries and entries[-1]["map"] == entry["map"]:
-        entries.pop()
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump([*entries, entry], file, ensure_ascii=False, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
-def read_id_map(folder: Path) -> list[dict[str, object]]:
-    """Return all rebuilds' maps, oldest first; each has `map` from old to new ids."""
-    path = folder / ID_MAP_NAME
-    if not path.exists():
-        return []
+def _size(path: Path) -> int:
     try:
-        return [{**entry, "map": dict(entry["map"])} for entry in json.loads(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise StoreError(f"{path} 已损坏（{error}）：请改名或删除该文件，旧引用将不能再查") from error
-
-
-def rebuild(old: Store, ingester: Ingester, fresh: Store, folder: Path) -> Iterator[AddEvent]:
-    """Add every original of `old` through an ingester of `fresh`, then write the id map beside `old`.
-
-    Raises DocumentError when a document can no longer be read, so that none is lost silently.
-    """
-    documents = old.documents()
-    moved: dict[str, str] = {}
-    for index, (document, data) in enumerate(old.originals(), start=1):
-        path = folder / document.id / document.source
-        path.parent.mkdir()
-        path.write_bytes(data)
-        for event in ingester.add([path]):
-            event = _numbered(event, index, len(documents))
-            if isinstance(event, FileReport) and event.status != "added":
-                raise DocumentError(f"重建已停止，知识库保持原样：{document.source}：{event.message}")
-            yield event
-        path.unlink()
-        texts = [{c.id: c.text for c in store.chunks_of(document.id)} for store in (old, fresh)]
-        moved.update(moved_ids(texts[0], texts[1]))
-    if moved:
-        writers = {"from": old.meta(), "to": fresh.meta()}
-        write_id_map(old.folder, {"rebuilt_at": datetime.now(UTC).isoformat(), **writers, "map": moved})
-
-
-def _numbered(event: AddEvent, index: int, total: int) -> AddEvent:
-    """Each document is added alone; the reader counts them all."""
-    if isinstance(event, Progress):
-        return replace(event, index=index, files=total)
-    return replace(event, index=index, total=total)
+        return path.stat().st_size
+    except (OSError, ValueError):  # ValueError: a path with a zero character
+        return 0

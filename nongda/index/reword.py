@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlite_utils import Database
 
 from nongda.errors import StoreError
-from nongda.index.rows import Reworded
+from nongda.index.rows import Reworded, search_sha
 from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
@@ -43,25 +44,59 @@ def keep_own_words(store: Store, words: Sequence[OwnWord], lexicon: Lexicon, emb
         revision = store.revision()
         forms = {search_form(word.alias) for word in set(store.own_words()) ^ set(words)}
         chunks = _changed(store, forms, lexicon, embed) if forms else []
-        if store.set_own_words(words, chunks, revision):
+        if set_own_words(store, words, chunks, revision):
             return len(chunks)
     raise StoreError(f"数据文件夹 {store.folder} 正被另一个程序改动，自有词没有保存：请稍后再试")
 
 
+def set_own_words(store: Store, words: Sequence[OwnWord], chunks: Sequence[Reworded], revision: int) -> bool:
+    """Put these words in the place of all, and what search sees of the chunks they change, in one atomic write.
+
+    Returns False, and writes nothing, where documents or words have changed since this revision.
+    """
+    with store.write() as db:
+        if store.revision() != revision:
+            return False
+        db.execute("DELETE FROM own_words")
+        db.table("own_words").insert_all(
+            {"position": n, "alias": w.alias, "term": w.term, "kind": w.kind} for n, w in enumerate(words))
+        write_reworded(db, chunks)
+        store.count_revision()
+    return True
+
+
+def write_reworded(db: Database, chunks: Sequence[Reworded]) -> None:
+    """Write what search sees of chunks, inside a write."""
+    for chunk in chunks:
+        db.execute("UPDATE chunks SET search_text = ?, search_sha = ?, tokens = ? WHERE id = ?",
+                   [chunk.search_text, search_sha(chunk.search_text), "\n".join(chunk.tokens), chunk.id])
+        if chunk.vector is not None:
+            db.execute("UPDATE chunks SET vector = ? WHERE id = ?", [chunk.vector.astype("<f4").tobytes(), chunk.id])
+
+
 def _changed(store: Store, forms: set[str], lexicon: Lexicon, embed: Embed) -> list[Reworded]:
     """Make anew what search sees of the passages that hold one of the forms; return those where it differs."""
-    tokens = {chunk_id: tuple(found) for chunk_id, found in store.tokens()}
-    reworded: list[tuple[Chunk, str, tuple[str, ...]]] = []
-    for document in store.documents():
+    held: list[tuple[Chunk, str]] = []
+    for document in store.active():
         for chunk in store.chunks_of(document.id):
             written = passage(document.meta.title, chunk.heading, chunk.text)
-            held = f"{search_form(written)}\n{chunk.search_text}"
-            if any(form in held for form in forms):
-                search_text = lexicon.canonical(written)
-                found = search_tokens(written, search_text, lexicon)
-                if search_text != chunk.search_text or found != tokens[chunk.id]:
-                    reworded.append((chunk, search_text, found))
-    texts = {chunk.id: search_text for chunk, search_text, _ in reworded if search_text != chunk.search_text}
-    vectors = dict(zip(texts, embed(list(texts.values())) if texts else (), strict=True))
-    return [Reworded(chunk.id, text, found, vectors.get(chunk.id)) for chunk, text, found in reworded]
+            if any(form in f"{search_form(written)}\n{chunk.search_text}" for form in forms):
+                held.append((chunk, written))
+    return reworded(held, {chunk_id: tuple(found) for chunk_id, found in store.tokens()}, lexicon, embed)
 
+
+def reworded(chunks: Sequence[tuple[Chunk, str]], tokens: Mapping[str, tuple[str, ...]], lexicon: Lexicon,
+             embed: Embed) -> list[Reworded]:
+    """Make anew what search sees of chunks, each given with its passage; return those where it differs.
+
+    `tokens` are those they have, by chunk id; `embed` sees only search texts that change.
+    """
+    differing: list[tuple[Chunk, str, tuple[str, ...]]] = []
+    for chunk, written in chunks:
+        search_text = lexicon.canonical(written)
+        found = search_tokens(written, search_text, lexicon)
+        if search_text != chunk.search_text or found != tokens.get(chunk.id):
+            differing.append((chunk, search_text, found))
+    texts = {chunk.id: search_text for chunk, search_text, _ in differing if search_text != chunk.search_text}
+    vectors = dict(zip(texts, embed(list(texts.values())) if texts else (), strict=True))
+    return [Reworded(chunk.id, text, found, vectors.get(chunk.id)) for chunk, text, found in differing]

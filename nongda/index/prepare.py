@@ -1,0 +1,183 @@
+"""A file's bytes become everything the store keeps of it; nothing is written. Start reading at `Preparer.prepare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongda.documents.adaptive import counter
+from nongda.documents.chunk import chunk_blocks
+from nongda.documents.clean import clean
+from nongda.documents.identify import chunk_id, document_id, sha256_hex, text_fingerprint
+from nongda.documents.parse import reading
+from nongda.errors import DocumentError
+from nongda.index.editions import Standing, known_documents, signature_of, standing
+from nongda.index.extract import FactExtractor
+from nongda.index.life import edited
+from nongda.index.reword import passage, search_tokens
+from nongda.index.rows import NewDocument, StoredChunk, search_sha
+from nongda.index.store import Store
+from nongda.intake import ChunkDraft, ParsedDocument
+from nongda.language.lexicon import Lexicon
+from nongda.language.text import has_words
+from nongda.records import Chunk
+from nongda.settings import ChunkSettings
+
+if TYPE_CHECKING:
+    from nongda.documents.ocr import PageReader
+
+_EMBED_AT_ONCE = 16  # chunks between two progress reports
+OffTopic = Callable[[str, Sequence[str], str], bool]  # title, heading path, text
+ReaderOf = Callable[[str], "PageReader | None"]  # by the file's SHA-256, which recognised pages are kept under
+
+
+class PassageEmbedder(Protocol):
+    """What ingestion needs of an embedding model."""
+
+    name: str
+    dimension: int
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) float32, L2-normalised."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Work inside one file: `done` of `total` pages read, or passages embedded."""
+
+    stage: Literal["reading", "embedding"]
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a file comes from, besides its bytes.
+
+    `replaces` is the id of the document that the same file held before. `edits` are a station's changes of what the file
+    says of itself. `vectors` are known ones by the hash of their search text, of the embedder in use.
+    """
+
+    origin: str = ""
+    replaces: str = ""
+    edits: Mapping[str, str] = field(default_factory=dict)
+    vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document ready to be written, the older editions it takes the place of, how many passages were embedded."""
+
+    document: NewDocument
+    supersedes: tuple[str, ...] = ()
+    embedded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The same text is there already."""
+
+    doc_id: str
+
+
+Preparing = Generator[Step, None, "Prepared | Duplicate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preparer:
+    """Makes documents of files, by one lexicon and one embedder.
+
+    `splitter` says where a text changes its subject; None means windows of fixed length. Without `facts` no facts are
+    taken, without `reader_of` no page is recognised, without `off_topic` every passage counts as on topic.
+    """
+
+    store: Store
+    lexicon: Lexicon
+    embedder: PassageEmbedder
+    splitter: PassageEmbedder | None
+    settings: ChunkSettings
+    facts: FactExtractor | None = None
+    reader_of: ReaderOf | None = None
+    off_topic: OffTopic | None = None
+
+    def prepare(self, data: bytes, name: str, provenance: Provenance) -> Preparing:
+        """Read, clean, compare, chunk and embed a file; yields its steps. Raises DocumentError."""
+        document = yield from self._read(data, name)
+        meta = edited(document.meta, provenance.edits)
+        text_sha256 = text_fingerprint(document.blocks)
+        duplicate = self.store.find_duplicate("", text_sha256)
+        if duplicate and duplicate[1] != provenance.replaces:
+            return Duplicate(duplicate[1])
+        signature = signature_of("".join(block.text for block in document.blocks))
+        place = standing(meta, signature, known_documents(self.store), provenance.replaces)
+        chunks = self._chunks(document, document_id(data), meta.title)
+        vectors, embedded = yield from self._embed(chunks, provenance.vectors)
+        stored = tuple(StoredChunk(chunk, self._tokens(chunk, meta.title), vectors[search_sha(chunk.search_text)])
+                       for chunk in chunks)
+        return Prepared(NewDocument(
+            id=document_id(data), sha256=sha256_hex(data), text_sha256=text_sha256, source=name, meta=meta,
+            pages=document.pages, characters=sum(len(c.text) for c in chunks),
+            warnings=(*document.warnings, *self._warnings(place)), added_at=datetime.now(UTC).isoformat(),
+            data=data, chunks=stored, readings=document.readings,
+            facts=tuple(self.facts.facts_of_document(chunks, meta)) if self.facts else (),
+            state="superseded" if place.superseded_by else "active", superseded_by=place.superseded_by,
+            similar=tuple(doc_id for doc_id, _ in place.similar), signature=signature, origin=provenance.origin,
+            edits=dict(provenance.edits),
+        ), place.supersedes, embedded)
+
+    def _read(self, data: bytes, name: str) -> Generator[Step, None, ParsedDocument]:
+        pages = reading(data, name, self.reader_of(sha256_hex(data)) if self.reader_of else None)
+        try:
+            while True:
+                turned = next(pages)
+                yield Step("reading", turned.done, turned.total)
+        except StopIteration as end:
+            parsed: ParsedDocument = end.value
+        finally:
+            pages.close()
+        document = clean(parsed)
+        if not any(has_words(block.text) for block in document.blocks):
+            raise DocumentError(f"{name} 里没有文字：请检查文件内容")
+        return document
+
+    def _chunks(self, document: ParsedDocument, doc_id: str, title: str) -> list[Chunk]:
+        embed = None if self.splitter is None else self.splitter.embed_passages
+        names = counter(self.lexicon.units, lambda text: len(self.lexicon.entities(text)))
+        drafts = chunk_blocks(document.blocks, self.settings, embed, names)
+        return [self._chunk(doc_id, position, draft, title) for position, draft in enumerate(drafts)]
+
+    def _chunk(self, doc_id: str, position: int, draft: ChunkDraft, title: str) -> Chunk:
+        search_text = self.lexicon.canonical(passage(title, draft.heading, draft.text))
+        off_topic = self.off_topic is not None and self.off_topic(title, draft.heading, draft.text)
+        return Chunk(chunk_id(doc_id, position), doc_id, position, draft.text, search_text, draft.kind, draft.page,
+                     draft.heading, draft.confidence, off_topic)
+
+    def _tokens(self, chunk: Chunk, title: str) -> tuple[str, ...]:
+        return search_tokens(passage(title, chunk.heading, chunk.text), chunk.search_text, self.lexicon)
+
+    def _embed(self, chunks: Sequence[Chunk], given: Mapping[str, NDArray[np.float32]]
+               ) -> Generator[Step, None, tuple[dict[str, NDArray[np.float32]], int]]:
+        """Return the vectors of all search texts by their hash, and how many went through the model."""
+        texts = {search_sha(chunk.search_text): chunk.search_text for chunk in chunks}
+        vectors = self.store.known_vectors(texts)
+        vectors |= {sha: vector for sha, vector in given.items() if sha in texts}
+        missing = [sha for sha in texts if sha not in vectors]
+        for start in range(0, len(missing), _EMBED_AT_ONCE):
+            yield Step("embedding", len(chunks) - len(missing) + start, len(chunks))
+            part = missing[start : start + _EMBED_AT_ONCE]
+            vectors.update(zip(part, self.embedder.embed_passages([texts[sha] for sha in part]), strict=True))
+        return vectors, len(missing)
+
+    def _warnings(self, place: Standing) -> list[str]:
+        titles = {other.id: other.meta.title for other in known_documents(self.store)} if place.similar else {}
+        found = [f"与已有资料《{titles[doc_id]}》（{doc_id}）的文字约 {likeness:.0%} 相同，两份都在使用：请核对后停用一份"
+                 for doc_id, likeness in place.similar if doc_id in titles]
+        if place.superseded_by:
+            found.append(f"知识库里已有较新的一版（{place.superseded_by}），本版只供查阅，不用来回答")
+        return found
