@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -25,6 +24,7 @@ from nongda.console import (
     result_object,
     show_adding,
 )
+from nongda.documents_cli import DOCUMENT_COMMANDS
 from nongda.engine import Engine
 from nongda.errors import NongDaError, UsageError
 from nongda.evaluate_cli import compare, evaluate, learn
@@ -68,46 +68,6 @@ def setup(data: Path, profile: str, no_samples: bool) -> None:
         engine.close()
     if failed:
         raise SystemExit(1)
-
-
-@cli.command(help="添加资料（.md .txt .docx .pdf）")
-@with_engine
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-def add(engine: Engine, paths: tuple[Path, ...]) -> None:
-    """Add files; exit 1 when one could not be added."""
-    if show_adding(engine.add(paths)):
-        raise SystemExit(1)
-
-
-@cli.command(help="移除一份资料")
-@with_engine
-@click.argument("docid")
-def remove(engine: Engine, docid: str) -> None:
-    """Remove a document by its id."""
-    document = engine.remove(docid)
-    click.echo(f"已移除 {document.id} {document.meta.title}（{document.source}）")
-
-
-@cli.command(help="列出资料")
-@with_engine
-@click.option("--json", "as_json", is_flag=True, help="输出 JSON")
-def docs(engine: Engine, as_json: bool) -> None:
-    """List the documents."""
-    documents = engine.documents()
-    if as_json:
-        print_json([asdict(d) for d in documents])
-        return
-    for document in documents:
-        click.echo(f"{document.id}  {document.meta.title}  {document.source}  {document.chunks} 段")
-    click.echo(f"共 {len(documents)} 份资料")
-
-
-@cli.command(help="用原始文件重建知识库（更换模型或分段规则之后）")
-@with_engine
-def rebuild(engine: Engine) -> None:
-    """Make the knowledge base anew; the old one stays until the end."""
-    show_adding(engine.rebuild())
-    click.echo(f"重建完成：{len(engine.documents())} 份资料")
 
 
 @cli.command(help="检索资料段落，不写回答")
@@ -179,6 +139,8 @@ def calibrate(engine: Engine) -> None:
         click.echo(sentence)
 
 
+for command in DOCUMENT_COMMANDS:
+    cli.add_command(command)
 cli.add_command(evaluate)
 cli.add_command(learn)
 cli.add_command(compare)

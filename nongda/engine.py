@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from nongda.index.scans import Scans
 from nongda.index.store import Store
 from nongda.index.subjects import Subjects
 from nongda.index.vectors import VectorIndex
-from nongda.intake import AddEvent
+from nongda.intake import AddEvent, PageReading
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
 from nongda.language.text import search_form
@@ -262,9 +262,33 @@ class Engine:
         refresh_facts(self._store, self.fact_extractor())
         return self._store.facts()
 
-    def remove(self, doc_id: str) -> StoredDocument:
+    def remove(self, doc_id: str, forget: bool = False) -> StoredDocument:
         """Remove a document; StoreError when there is none of this id."""
-        return self.library.remove(doc_id)
+        return self.library.remove(doc_id, forget)
+
+    def retire(self, doc_id: str) -> StoredDocument:
+        """Take a document out of use."""
+        return self.library.retire(doc_id)
+
+    def restore(self, doc_id: str) -> StoredDocument:
+        """Take a document into use again."""
+        return self.library.restore(doc_id)
+
+    def describe(self, doc_id: str, changes: Mapping[str, str]) -> StoredDocument:
+        """Change what is known of a document."""
+        return self.library.describe(doc_id, changes)
+
+    def document(self, doc_id: str) -> StoredDocument | None:
+        """Return one document, a removed one too, or None."""
+        return self._store.document(doc_id)
+
+    def pages(self, doc_id: str) -> list[PageReading]:
+        """Return how each page of a document was read."""
+        return self._store.pages(doc_id)
+
+    def page_image(self, doc_id: str, page: int, width: int = 1000) -> bytes | None:
+        """Return the original page as a JPEG; None where there is no picture of it."""
+        return self.library.page_image(doc_id, page, width)
 
     def documents(self) -> list[StoredDocument]:
         """Return all documents but removed ones, oldest first."""

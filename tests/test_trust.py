@@ -230,3 +230,21 @@ def test_a_stage_is_held_where_a_quote_its_heading_or_its_document_names_it(lexi
     assert not stage_is_held(question, [quote(passage(lexicon, dose)), quote(passage(lexicon, f"扬花期{dose}"))], lexicon, fitting)
     assert not stage_is_held(question, [], lexicon, fitting)
     assert stage_is_held(asked("小麦能打戊唑醇吗"), [], lexicon, fitting)
+
+
+@pytest.mark.parametrize(("until", "over"), [
+    ("2026-06-14", True), ("2026-06-15", False), ("2026-06", False), ("2026-05", True), ("2026", False), ("2025", True),
+    ("", False), ("长期有效", False)])
+def test_a_source_whose_validity_is_over_is_remarked(cite, until: str, over: bool):
+    remark = cite("咖啡施多少肥", meta=replace(META, valid_until=until)).remark
+    assert ("已经过期" in remark) is over
+    assert (until in remark) is over or not until
+
+
+@pytest.mark.parametrize(("confidence", "remarked"), [(1.0, False), (0.9, False), (0.89, True), (0.5, True)])
+def test_what_recognition_read_badly_is_to_be_checked_on_the_picture(lexicon, fitting, confidence: float, remarked: bool):
+    made = make_candidate(lexicon, "每株施复合肥100克。")
+    found = Candidate(replace(made.chunk, confidence=confidence), replace(made.document, meta=META), 1.0)
+    query = understand("咖啡施多少肥", (), lexicon, AnswerSettings())
+    remark = trusted(resolve(split_evidence(found)[0], found), query, found, TODAY, lexicon, fitting).remark
+    assert ("对照原图" in remark) is remarked

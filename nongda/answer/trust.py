@@ -12,6 +12,8 @@ from nongda.language.lexicon import Lexicon
 from nongda.records import Candidate, Citation, Query
 
 _OLD_YEARS = 8
+_SURELY_READ = 0.9  # confidence of recognition; below it the reader is asked to look at the picture
+_ISO_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _DATE = re.compile(r"^\D*(\d{4})(?:\D+(\d{1,2}))?(?:\D+(\d{1,2}))?")
 
 
@@ -26,6 +28,7 @@ def trusted(citation: Citation, query: Query, candidate: Candidate, today: date,
     asked = Circumstances.of(query, lexicon, fitting)
     doubts = [_doubt(asked.places, place_fit(asked.places, (*levels, meta.region), lexicon, fitting)),
               _doubt(asked.stages, stage_fit(asked.stages, (*levels, meta.stage), lexicon, fitting)), _date_doubt(meta.date, today),
+              _validity_doubt(meta.valid_until, today), _reading_doubt(candidate.chunk.confidence),
               "" if meta.authority else "资料没有写明来源单位", "示例资料，未经植保专家审核" if meta.sample else ""]
     remark = "；".join(said for said in doubts if said)
     return replace(citation, authority=meta.authority, region=meta.region, date=meta.date, stage=meta.stage,
@@ -47,3 +50,14 @@ def _date_doubt(written: str, today: date) -> str:
     if (parts[0] + _OLD_YEARS, *parts[1:]) < (today.year, today.month, today.day)[: len(parts)]:
         return f"资料日期 {written}，已超过 {_OLD_YEARS} 年"
     return ""
+
+
+def _validity_doubt(written: str, today: date) -> str:
+    """A day, month or year is over when all of it is."""
+    parts = tuple(int(part) for part in written.split("-")) if _ISO_DATE.fullmatch(written) else ()
+    over = bool(parts) and parts < (today.year, today.month, today.day)[: len(parts)]
+    return f"资料有效期至 {written}，已经过期" if over else ""
+
+
+def _reading_doubt(confidence: float) -> str:
+    return f"这一段由图片识别而来，把握 {confidence:.0%}，请对照原图核对数字" if confidence < _SURELY_READ else ""
