@@ -31,7 +31,7 @@ def parse_pdf(data: bytes, name: str) -> ParsedDocument:
         what = "文字层是乱码" if unreadable else "没有文字层（可能是扫描件）"
         advice = "需要 OCR 文字识别，本版本没有，请换用带文字的 PDF 或 Word 文件"
         raise DocumentError(f"文件“{name}”{what}：{advice}")
-    items = layout([page.lines for page in readable])
+    items = layout([page.lines for page in readable], [page.segments for page in readable])
     title = _title(items, info_title) or PurePath(name).stem
     warnings = _warnings(unreadable, scanned)
     return ParsedDocument(DocumentMeta(title=title), assemble(items, title), len(pages), warnings)

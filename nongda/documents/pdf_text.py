@@ -6,32 +6,45 @@ import ctypes
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from nongda.documents.pdf_layout import Cell, Line
+from nongda.documents.line_builder import Box, LineBuilder
+from nongda.documents.page_lines import Cell, Line, Segment
+from nongda.documents.segments import segments_of_page
 from nongda.errors import DocumentError
 
 LOCK = threading.Lock()  # PDFium is not thread-safe: held by whoever calls it
-# Gaps in font sizes from which on text may be two cells. Chinese columns stand that close, and chance gaps
-# of justified lines do no harm: only cells aligned over several lines become a table.
-_CELL_GAP = 0.3
-_LATIN_CELL_GAP = 0.6  # spaces between words reach 0.5
 HYPHEN = 2  # PDFium's sign for a hyphen at a line end, the line break swallowed
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What PDFium knows of a page; `number` from 1, `text` as the file has it, `lines` in the order of the content."""
+    """What PDFium knows of a page; `number` from 1, `text` as the file has it, `lines` in the order of the content.
+
+    Lines and segments stand upright as most of the text does, whatever turn the file gives the page.
+    """
 
     number: int
     text: str
     lines: tuple[Line, ...]
     has_image: bool
+    segments: tuple[Segment, ...] = ()
+
+
+class _Glyph(NamedTuple):
+    """A character with its box (left, right, bottom, top) as the file has it; None for a space."""
+
+    text: str
+    box: Box | None
+    size: float
+    direction: int  # in quarter turns counter-clockwise
+    is_generated: bool
 
 
 @contextmanager
@@ -57,105 +70,97 @@ def page_text(document: pdfium.PdfDocument, number: int) -> PageText:
         page = document[number - 1]
         textpage = page.get_textpage()
         try:
-            lines = tuple(_lines(textpage, number))
+            glyphs = list(_glyphs(textpage))
+            counts = Counter(glyph.direction for glyph in glyphs if glyph.box)
+            main = counts.most_common(1)[0][0] if counts else 0
+            middle = _middle(page)
+            segments = [_turned_segment(segment, main, middle) for segment in segments_of_page(page)]
+            lines = tuple(_lines(glyphs, number, main, middle, segments))
             text = textpage.get_text_range() if textpage.count_chars() else ""
             images = page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-            return PageText(number, text, lines, next(iter(images), None) is not None)
+            return PageText(number, text, lines, next(iter(images), None) is not None, tuple(segments))
         finally:
             textpage.close()
             page.close()
 
 
-def _lines(textpage: pdfium.PdfTextPage, page: int) -> Iterator[Line]:
-    """Yield the lines in the order of the page's content; text on a slant is a watermark and left out."""
-    builder = _LineBuilder(page)
+def _middle(page: pdfium.PdfPage) -> tuple[float, float]:
+    left, bottom, right, top = page.get_mediabox()
+    return (left + right) / 2, (bottom + top) / 2
+
+
+def _glyphs(textpage: pdfium.PdfTextPage) -> Iterator[_Glyph]:
+    """Yield the characters in the order of the page's content; text on a slant is a watermark and left out."""
     box, matrix = raw.FS_RECTF(), raw.FS_MATRIX()
+    direction = 0
     for index in range(textpage.count_chars()):
         code = raw.FPDFText_GetUnicode(textpage, index)
         if code in (0, 0xFFFE, 0xFFFF):
             continue
         if code in (10, 13):
-            yield from builder.flush()
-            continue
-        raw.FPDFText_GetMatrix(textpage, index, ctypes.byref(matrix))
-        # The base line's direction: the angle PDFium reports takes slanted letters for slanted lines.
-        if abs(math.sin(2 * math.atan2(matrix.b, matrix.a))) > 0.1:
+            yield _Glyph("\n", None, 0.0, direction, True)
             continue
         generated = raw.FPDFText_IsGenerated(textpage, index) == 1
-        if generated or not raw.FPDFText_GetLooseCharBox(textpage, index, ctypes.byref(box)):
-            builder.add_space(generated)
+        raw.FPDFText_GetMatrix(textpage, index, ctypes.byref(matrix))
+        # The base line's direction: the angle PDFium reports takes slanted letters for slanted lines.
+        angle = math.atan2(matrix.b, matrix.a)
+        if abs(math.sin(2 * angle)) > 0.1:
             continue
-        if builder.is_elsewhere(box.bottom, box.top):
-            yield from builder.flush()
+        if generated or not raw.FPDFText_GetLooseCharBox(textpage, index, ctypes.byref(box)):
+            yield _Glyph(" ", None, 0.0, direction, generated)
+            continue
+        direction = round(angle / (math.pi / 2)) % 4
         scale = math.sqrt(abs(matrix.a * matrix.d - matrix.b * matrix.c)) or 1.0
         size = raw.FPDFText_GetFontSize(textpage, index) * scale or abs(box.top - box.bottom)
-        builder.add("-" if code == HYPHEN else chr(code), (box.left, box.right, box.bottom, box.top), size)
-        if code == HYPHEN:
-            yield from builder.flush()
-    yield from builder.flush()
+        edges = min(box.left, box.right), max(box.left, box.right), min(box.bottom, box.top), max(box.bottom, box.top)
+        yield _Glyph(chr(code), edges, size, direction, False)
 
 
-class _LineBuilder:
-    """Gathers the characters of one line and parts it into cells at wide gaps."""
+def _lines(glyphs: Sequence[_Glyph], page: int, main: int, middle: tuple[float, float], segments: Sequence[Segment]
+           ) -> Iterator[Line]:
+    """Yield lines that stand upright once the page is turned; those in another direction are marked as such."""
+    rules = sorted((s.left, s.bottom, s.top) for s in segments if not s.is_level)
+    builder, direction = LineBuilder(page, rules), main
+    for glyph in glyphs:
+        if glyph.box and glyph.direction != direction:
+            yield from _placed(builder.flush(), direction, main, middle)
+            direction = glyph.direction
+            builder = LineBuilder(page, rules if direction == main else [])
+        if glyph.box is None:
+            if glyph.text == "\n":
+                yield from _placed(builder.flush(), direction, main, middle)
+            else:
+                builder.add_space(glyph.is_generated)
+            continue
+        box = turned(glyph.box, direction, middle)
+        if builder.is_elsewhere(box[2], box[3]):
+            yield from _placed(builder.flush(), direction, main, middle)
+        is_hyphen = glyph.text == chr(HYPHEN)
+        builder.add("-" if is_hyphen else glyph.text, box, glyph.size)
+        if is_hyphen:
+            yield from _placed(builder.flush(), direction, main, middle)
+    yield from _placed(builder.flush(), direction, main, middle)
 
-    def __init__(self, page: int) -> None:
-        self._page = page
-        self._clear()
 
-    def _clear(self) -> None:
-        self._cells: list[Cell] = []
-        self._sizes: Counter[float] = Counter()
-        self._bottom = self._top = 0.0
-        self._space = self._typed_space = False
-
-    def is_elsewhere(self, bottom: float, top: float) -> bool:
-        """Tell whether a character at this height cannot belong to the line."""
-        return bool(self._cells) and (bottom > self._top or top < self._bottom)
-
-    def add_space(self, generated: bool) -> None:
-        """Note a space; a generated one is PDFium's reading of a gap."""
-        self._space = True
-        self._typed_space = self._typed_space or not generated
-
-    def add(self, character: str, box: tuple[float, float, float, float], size: float) -> None:
-        """Add a character in its box (left, right, bottom, top) in points."""
-        if character.isspace():
-            self.add_space(generated=False)
-            return
-        left, right, bottom, top = box
-        last = self._cells[-1] if self._cells else None
-        if last is None:
-            self._bottom, self._top = bottom, top
-        if last is None or _is_apart(last, character, left, size):
-            self._cells.append(Cell(character, left, right))
+def _placed(lines: Iterator[Line], direction: int, main: int, middle: tuple[float, float]) -> Iterator[Line]:
+    for line in lines:
+        if direction == main:
+            yield line
         else:
-            space = " " if self._has_space(last.text[-1], character) else ""
-            self._cells[-1] = Cell(last.text + space + character, last.left, right)
-        self._space = self._typed_space = False
-        self._sizes[round(size, 1)] += 1
-        self._bottom, self._top = min(self._bottom, bottom), max(self._top, top)
-
-    def _has_space(self, before: str, after: str) -> bool:
-        """A gap between Chinese characters comes from justified lines, unless a space was typed."""
-        return self._space and (self._typed_space or min(before, after) < "\u2e80")
-
-    def flush(self) -> Iterator[Line]:
-        """Yield the line gathered so far, if there is one, and begin another."""
-        cells = tuple(Cell(_repair(cell.text), cell.left, cell.right) for cell in self._cells)
-        cells = tuple(cell for cell in cells if cell.text)
-        if cells:
-            size = self._sizes.most_common(1)[0][0]
-            yield Line(cells, self._page, min(cell.left for cell in cells), cells[-1].right,
-                       self._bottom, self._top, size)
-        self._clear()
+            box = turned((line.left, line.right, line.bottom, line.top), main - direction, middle)
+            yield replace(line, cells=(Cell(line.text, box[0], box[1]),), left=box[0], right=box[1], bottom=box[2],
+                          top=box[3], upright=False)
 
 
-def _is_apart(cell: Cell, character: str, left: float, size: float) -> bool:
-    is_latin = max(cell.text[-1], character) < "\u2e80"
-    gap = (_LATIN_CELL_GAP if is_latin else _CELL_GAP) * size
-    return left - cell.right > gap or left < cell.right - 20 * size
+def turned(box: Box, quarters: int, middle: tuple[float, float]) -> Box:
+    """Turn a box (left, right, bottom, top) clockwise about the middle of the page."""
+    left, right, bottom, top = box
+    x, y = middle
+    for _ in range(quarters % 4):
+        left, right, bottom, top = x + bottom - y, x + top - y, y - (right - x), y - (left - x)
+    return left, right, bottom, top
 
 
-def _repair(text: str) -> str:
-    """Join halves of a character outside the basic plane, as PDFium gives them on Windows."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore").strip()
+def _turned_segment(segment: Segment, quarters: int, middle: tuple[float, float]) -> Segment:
+    left, right, bottom, top = turned((segment.left, segment.right, segment.bottom, segment.top), quarters, middle)
+    return Segment(left, bottom, right, top)

@@ -1,0 +1,115 @@
+"""Tables without rules: lines whose cells stand below each other."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+
+from nongda.documents.lines import ends_sentence, is_list_item, numbered_heading
+from nongda.documents.page_lines import Cell, Line, Table
+from nongda.documents.text_grid import Span, columns_of, text_grid, touched
+
+_TABLE_LINES = 3
+_CAPTIONED_LINES = 2
+_ALIGNED = 0.6  # in font sizes, of an edge or the middle of a cell
+_MOST_ALIGNED = 0.75  # of the cells of a column
+_LABEL = 12  # characters: at least one column of a table has cells no longer
+_APART = 1.8  # in font sizes between rows
+_TRIES = 12  # lines that may turn out to stand behind the table
+_SIZES = 0.25  # by which the font sizes of one table may differ
+_CAPTION = re.compile(r"(?:附|续)?表\s*(?:[\d一二三四五六七八九十]+|[：:\s]|$)")
+_NOTE = re.compile(r"(?:注|备注|说明|资料来源|数据来源)\s*\d*[:：]")
+_MAX_CAPTION = 60  # characters
+
+
+def is_caption(text: str) -> bool:
+    """Tell whether a line reads as a table's caption (表1 …)."""
+    return len(text) <= _MAX_CAPTION and _CAPTION.match(text) is not None and not ends_sentence(text)
+
+
+def table_at(lines: Sequence[Line], position: int) -> tuple[Table, int] | None:
+    """Return the table that begins with that line and how many lines it takes; None where none does."""
+    if len(lines[position].cells) < 2 or is_list_item(lines[position].text) or numbered_heading(lines[position].text):
+        return None
+    has_caption = position > 0 and is_caption(lines[position - 1].text)
+    count = _length(lines, position)
+    least = _CAPTIONED_LINES if has_caption else _TABLE_LINES
+    for shorter in range(count, max(least, count - _TRIES) - 1, -1):
+        run = lines[position:position + shorter]
+        if _is_table(run, has_caption):
+            return _table(run), shorter
+    return None
+
+
+def _length(lines: Sequence[Line], position: int) -> int:
+    """Return how many lines from there on keep the gaps between their columns."""
+    columns = 0
+    count = 1
+    while position + count < len(lines):
+        line, above = lines[position + count], lines[position + count - 1]
+        if _ends(line, above):
+            break
+        found = len(columns_of(lines[position:position + count + 1])[0])
+        if found < max(2, columns if count > 2 else 2):
+            break
+        if len(line.cells) == 1 and not _stands_in_column(lines, position, count):
+            break
+        columns = found
+        count += 1
+    while count > 1 and len(lines[position + count - 1].cells) == 1 and not _is_rest(
+            lines[position + count - 2], lines[position + count - 1], columns_of(lines[position:position + count])[0]):
+        count -= 1
+    return count
+
+
+def _ends(line: Line, above: Line) -> bool:
+    return (
+        above.bottom - line.top > _APART * line.size or abs(line.size - above.size) > _SIZES * above.size
+        or is_caption(line.text) or _NOTE.match(line.text) is not None
+        or (len(line.cells) == 1 and (is_list_item(line.text) or numbered_heading(line.text) is not None))
+    )
+
+
+def _stands_in_column(lines: Sequence[Line], position: int, count: int) -> bool:
+    columns = columns_of(lines[position:position + count])[0]
+    return len(touched(lines[position + count].cells[0], columns)) == 1 if columns else False
+
+
+def _is_rest(above: Line, line: Line, columns: Sequence[Span]) -> bool:
+    """Tell whether the last line of a table is the rest of a cell and not text that follows."""
+    return bool(columns) and touched(line.cells[0], columns) != [0]
+
+
+def _is_table(run: Sequence[Line], has_caption: bool) -> bool:
+    columns, spanning = columns_of(run)
+    several = [line for line in run if len(line.cells) > 1]
+    if len(columns) < 2 or len(several) < (_CAPTIONED_LINES if has_caption else _TABLE_LINES):
+        return False
+    cells: list[list[Cell]] = [[] for _ in columns]
+    for line in run[max(1, spanning):]:
+        for cell in line.cells:
+            cells[touched(cell, columns)[0]].append(cell)
+    filled = [column for column in cells if column]
+    sentences = sum(ends_sentence(cell.text) for line in run for cell in line.cells)
+    labels = any(statistics.median(len(cell.text) for cell in column) <= _LABEL for column in filled)
+    return len(filled) > 1 and labels and sentences <= len(run) and all(
+        _is_aligned(column, run[0].size) for column in filled)
+
+
+def _is_aligned(cells: Sequence[Cell], size: float) -> bool:
+    """Tell whether cells share their left edge, their right edge or their middle."""
+    def share(places: Sequence[float]) -> float:
+        return max(sum(abs(place - other) < _ALIGNED * size for other in places) for place in places) / len(places)
+
+    return max(share([c.left for c in cells]), share([c.right for c in cells]),
+               share([(c.left + c.right) / 2 for c in cells])) >= _MOST_ALIGNED
+
+
+def _table(run: Sequence[Line]) -> Table:
+    grid = text_grid(run)
+    assert grid is not None
+    left, right = min(line.left for line in run), max(line.right for line in run)
+    inner = [(a[1] + b[0]) / 2 for a, b in zip(grid.columns, grid.columns[1:], strict=False)]
+    return Table(grid.cells, grid.header_rows, (left, *inner, right), run[0].page, left, right,
+                 min(line.bottom for line in run), run[0].top, min(line.confidence for line in run), is_ruled=False)
