@@ -16,14 +16,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nongda.documents.grid_header import (
-    Grid,
-    GridCell,
-    header_depth,
-    header_names,
-    is_title_row,
-    is_unit_line,
-)
+from nongda.documents.grid_header import Grid, header_depth, header_names, is_title_row, is_unit_line
+from nongda.documents.grid_header import GridCell as GridCell
 from nongda.documents.lines import ends_sentence, is_list_item
 from nongda.documents.tables import table_text
 from nongda.intake import Block
@@ -48,8 +42,11 @@ class GridTable:
     @property
     def caption(self) -> str:
         """The short title rows as one line that reads as a table's caption; "" where there are none."""
-        said = " ".join(title for title in self.titles if len(title) <= _MAX_CAPTION)
-        return as_caption(said) if len(said) <= _MAX_CAPTION else as_caption(said[:_MAX_CAPTION])
+        said: list[str] = []
+        for title in self.titles:
+            if len(" ".join([*said, title])) <= _MAX_CAPTION:
+                said.append(title)
+        return as_caption(" ".join(said))
 
 
 def as_caption(text: str) -> str:
@@ -85,19 +82,31 @@ def read_grid(cells: Sequence[GridCell], header_rows: int | None = None) -> Grid
 
 
 def grid_blocks(cells: Sequence[GridCell], header_rows: int | None = None, page: int | None = None,
-                confidence: float = 1.0) -> list[Block]:
-    """Return a table as blocks: long title rows, the caption, the table, its notes. A single column is text in a frame."""
-    columns = {cell.column for cell in cells if cell.text.strip()}
-    if len(columns) <= 1:
-        lines = [line.strip() for cell in sorted(cells, key=lambda c: c.row) for line in cell.text.split("\n")]
-        return [Block(line, "list" if is_list_item(line) else "paragraph", page, confidence=confidence)
-                for line in lines if line]
+                confidence: float = 1.0, title: str = "") -> list[Block]:
+    """Return a table as blocks: long title rows, the caption (`title` first), the table, its notes.
+
+    A single column is text in a frame, and so is a single row.
+    """
+    if len({cell.column for cell in cells if cell.text.strip()}) <= 1:
+        texts = [title, *(cell.text for cell in sorted(cells, key=lambda c: c.row))]
+        return [_line(line, page, confidence) for text in texts for line in _lines(text)]
     table = read_grid(cells, header_rows)
-    long = [title for title in table.titles if len(title) > _MAX_CAPTION]
+    table = replace(table, titles=(title, *table.titles)) if title else table
+    if len(table.rows) < 2:
+        texts = [*table.titles, *(text for row in table.rows for text in row), *table.notes]
+        return [_line(text, page, confidence) for text in dict.fromkeys(texts) if text]
+    long = [text for text in table.titles if len(text) > _MAX_CAPTION]
     parts = [Block(text, "paragraph", page, confidence=confidence) for text in (*long, table.caption) if text]
-    if text := table_text(table.rows):
-        parts.append(Block(text, "table", page, confidence=confidence))
+    parts.append(Block(table_text(table.rows), "table", page, confidence=confidence))
     return parts + [Block(note, "paragraph", page, confidence=confidence) for note in table.notes]
+
+
+def _lines(text: str) -> list[str]:
+    return [line for part in text.split("\n") if (line := part.strip())]
+
+
+def _line(text: str, page: int | None, confidence: float) -> Block:
+    return Block(text, "list" if is_list_item(text) else "paragraph", page, confidence=confidence)
 
 
 def flowing(text: str) -> str:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from nongda.documents.containers import check_archive, content_kind, is_piece_of_html, refusal, spoken
 from nongda.documents.encoding import looks_like_text
 from nongda.documents.parse_docx import parse_docx
+from nongda.documents.parse_html import parse_html
 from nongda.documents.parse_markdown import parse_markdown
 from nongda.documents.parse_pdf import parse_pdf
 from nongda.documents.parse_text import parse_text
+from nongda.documents.parse_xlsx import parse_xlsx
 from nongda.errors import DocumentError
 from nongda.intake import PageTurned, ParsedDocument
 from nongda.language.text import has_words
@@ -38,6 +40,12 @@ PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
     ".markdown": parse_markdown,
     ".txt": parse_text,
     ".docx": parse_docx,
+    ".html": parse_html,
+    ".htm": parse_html,
+    ".mht": parse_html,
+    ".mhtml": parse_html,
+    ".xlsx": parse_xlsx,
+    ".xlsm": parse_xlsx,
 }
 PAGED: dict[str, Callable[[bytes, str, PageReader | None], Pages]] = {".pdf": _pdf}
 _TEXTS = (".md", ".markdown", ".txt", ".csv", ".tsv", ".html", ".htm")  # content alone does not tell them apart

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from nongda.index.attributes import Attribute, Attributes
 from nongda.language.text import fold
 
-_UNIT = re.compile(r"^(?P<name>.*?)\((?P<unit>[^()]*)\)\s*$")
+_UNIT = re.compile(r"^(?P<name>.*?)(?:\((?:单位:)?(?P<unit>[^()]*)\)|[\s,;]*单位:\s*(?P<stated>[^()\s]+))\s*$")
 _TWO_UNITS = re.compile(r"或|/\d|、")
 
 
@@ -38,7 +38,7 @@ class Heads:
         if words not in self._known:
             match = _UNIT.match(fold(words))
             name = words[: match.end("name")] if match else words
-            given = re.split("[,，]", match["unit"])[0] if match else ""
+            given = re.split("[,，]", match["unit"] or match["stated"] or "")[0] if match else ""
             unit, scale = self._unit(name, given) if given else (None, 1.0)
             self._known[words] = Head(words, name, unit, self._attributes.of_header(words, name, unit), scale)
         return self._known[words]
