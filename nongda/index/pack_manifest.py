@@ -10,11 +10,11 @@ from typing import Any, get_args
 
 from nongda.documents.identify import sha256_hex
 from nongda.errors import DocumentError
+from nongda.index.life import EDITABLE
 from nongda.records import DocumentMeta, DocumentState
 
 FORMAT = 1
 MANIFEST, SIGNATURE, WORDS = "manifest.json", "manifest.sig", "words.json"
-EDITABLE = ("title", "region", "date", "stage", "authority", "valid_until", "tags")
 _PATH = re.compile(r"words\.json|documents/[0-9a-f]{64}|vectors/[0-9a-f]{8}|scans/[0-9a-f]{64}\.json")
 _DOC_ID, _SHA, _PACK_ID = re.compile(r"[0-9a-f]{8}"), re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{16}")
 
@@ -35,8 +35,9 @@ class PackedDocument:
     id: str
     source: str
     sha256: str
+    text_sha256: str = ""  # of its words alone, as documents.identify makes it
     meta: DocumentMeta = field(default_factory=DocumentMeta)
-    edits: Mapping[str, Any] = field(default_factory=dict)
+    edits: Mapping[str, str] = field(default_factory=dict)
     state: DocumentState = "active"
     superseded_by: str = ""
 
@@ -128,7 +129,7 @@ def _meta(raw: Mapping[str, Any]) -> DocumentMeta:
 
 def _check_types(record: Any) -> None:  # noqa: ANN401
     """Raise TypeError where a field of text, number or truth holds something else."""
-    wanted = {"str": str, "int": int, "bool": bool, "tuple[str, ...]": tuple, "Mapping[str, Any]": dict}
+    wanted = {"str": str, "int": int, "bool": bool, "tuple[str, ...]": tuple, "Mapping[str, str]": dict}
     for column in fields(record):
         value, kind = getattr(record, column.name), wanted.get(str(column.type))
         if kind is not None and type(value) is not kind:
@@ -167,7 +168,7 @@ def _bad_document(documents: Sequence[PackedDocument], retire: Sequence[Retired]
             return f"资料文件名 {document.source!r} 不能用"
         if document.state not in get_args(DocumentState) or document.state == "removed":
             return f"资料 {document.source} 的状态“{document.state}”不认识"
-        if not set(document.edits) <= set(EDITABLE):
+        if not set(document.edits) <= set(EDITABLE) or not all(type(value) is str for value in document.edits.values()):
             return f"资料 {document.source} 的修改项不认识"
         if document.superseded_by and not _DOC_ID.fullmatch(document.superseded_by):
             return f"资料 {document.source} 的新版编号不对"
