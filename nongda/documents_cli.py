@@ -95,7 +95,7 @@ def show(engine: Engine, any_id: str) -> None:
 @click.argument("docid")
 def retire(engine: Engine, docid: str) -> None:
     """Take a document out of use."""
-    document = engine.retire(docid)
+    document = engine.library.retire(docid)
     click.echo(f"已停用 {document.id} {document.meta.title}")
 
 
@@ -104,7 +104,7 @@ def retire(engine: Engine, docid: str) -> None:
 @click.argument("docid")
 def restore(engine: Engine, docid: str) -> None:
     """Take a document into use again."""
-    document = engine.restore(docid)
+    document = engine.library.restore(docid)
     click.echo(f"已恢复使用 {document.id} {document.meta.title}")
 
 
@@ -116,7 +116,7 @@ def describe(engine: Engine, docid: str, **changes: str | None) -> None:
     given = {key: value for key, value in changes.items() if value is not None}
     if not given:
         raise UsageError("请用选项写明要改什么，如 --date 2024-03（加 --help 查看全部）")
-    document = engine.describe(docid, given)
+    document = engine.library.describe(docid, given)
     click.echo(f"已更改 {document.id} {document.meta.title}")
 
 

@@ -18,19 +18,15 @@ from nongda.answer.select import select
 from nongda.answer.sentences import Passages
 from nongda.answer.understand import understand
 from nongda.checkup import checkup
-from nongda.documents.ocr import PageReader
-from nongda.index.attributes import Attributes
+from nongda.index.caches import Caches
 from nongda.index.extract import FactExtractor
 from nongda.index.facts import FactTable
 from nongda.index.ingest import check_writer
-from nongda.index.lexical import LexicalIndex
+from nongda.index.packs import Packs
 from nongda.index.prepare import Preparer
 from nongda.index.refresh import refresh_facts
 from nongda.index.reword import keep_own_words
-from nongda.index.scans import Scans
 from nongda.index.store import Store
-from nongda.index.subjects import Subjects
-from nongda.index.vectors import VectorIndex
 from nongda.intake import AddEvent, PageReading
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
@@ -40,6 +36,7 @@ from nongda.loading import Loader, Models, TextEmbedder
 from nongda.models.generate import LockedGenerator
 from nongda.models.hardware import check_cpu
 from nongda.models.manifest import Manifest, load_manifest
+from nongda.preparers import Preparers
 from nongda.records import Candidate, Chunk, Event, SearchResult, StoredDocument, Turn
 from nongda.settings import Settings
 
@@ -61,6 +58,10 @@ class Engine:
         self._profile = profile
         self._root = root
         self._loader = Loader(manifest, profile, root / "models" / "weights", settings, models, generator)
+        self._preparers = Preparers(root / "assets" / "domain", settings, self._loader, store)
+        self._caches = Caches(lexicon, settings.search, store.folder)
+        self.library = Library(store, self._preparer)
+        self.packs = Packs(store, lexicon, lambda words: self._preparers.preparer(store, words), root / "assets" / "keys")
         self._loading = threading.Lock()
         self._indexes: Indexes | None = None
         self._domain: Domain | None = None
@@ -80,7 +81,13 @@ class Engine:
 
     def close(self) -> None:
         """Close the data folder."""
+        self._caches.close()
         self._store.close()
+
+    def _preparer(self, store: Store) -> Preparer:
+        with self._loading:
+            self._follow_words()
+        return self._preparers.preparer(store, self._lexicon)
 
     # models
 
@@ -117,6 +124,7 @@ class Engine:
             self._words_revision, words = revision, tuple(self._store.own_words())
             if words != self._own_words:
                 self._own_words, self._lexicon = words, self._shipped.with_own(words)
+                self._caches.take_over(self._lexicon)
                 self._indexes = self._domain = self._answering = None
 
     def _current_indexes(self) -> Indexes:
@@ -131,18 +139,10 @@ class Engine:
             return self._indexes
 
     def _fresh_indexes(self, dimension: int) -> Indexes:
-        revision, search, documents = self._store.revision(), self.settings.search, self._store.active()
-        keys, ids, vectors = self._store.vectors(dimension)
-        folder = None if self._store.read_only else self._store.folder
-        return Indexes(
-            revision,
-            LexicalIndex(self._store.tokens(), search.bm25_k1, search.bm25_b),
-            VectorIndex(folder, ids, keys, vectors, search.exact_below, search.hnsw_m, search.hnsw_ef_construction),
-            {d.id: d for d in documents},
-            self._store.chunk,
-            Subjects.of([c for d in documents for c in self._store.chunks_of(d.id)], documents, self._lexicon),
-            self._store.facts(),
-        )
+        revision, documents = self._store.revision(), self._store.active()
+        found = self._caches.at(self._store.rows, documents, dimension)
+        return Indexes(revision, found.lexical, found.vectors, {d.id: d for d in documents}, self._store.chunk,
+                       found.subjects, self._store.facts())
 
     # questions
 
@@ -235,27 +235,13 @@ class Engine:
         """Keep a note in the data folder."""
         self._store.set_note(name, value)
 
-    @property
-    def library(self) -> Library:
-        """The documents, to add to, look at and change."""
-        return Library(self._store, self._preparer)
-
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
-        """Add files, with progress and one report each; the next question uses them."""
+        """Add files, and all files in folders, with progress and one report each; the next question uses them."""
         yield from self.library.add(paths, stop)
-
-    def _preparer(self, store: Store) -> Preparer:
-        models, lexicon = self._loader.models(), self._lexicon
-        return Preparer(store, lexicon, models.embedder, models.splitter, self.settings.chunk, self.fact_extractor(),
-                        self._reader_of)
-
-    def _reader_of(self, sha256: str) -> PageReader:
-        reader = self._loader.reader()
-        return reader.with_cache(Scans(self._store, sha256, reader.name))
 
     def fact_extractor(self) -> FactExtractor:
         """Return what makes facts of passages, by the attributes of the domain."""
-        return FactExtractor(self._lexicon, Attributes.load(self._root / "assets" / "domain"))
+        return self._preparers.extractor(self._lexicon)
 
     def facts(self) -> FactTable:
         """Return the table of facts, made anew first where other rules or words made it."""
@@ -305,7 +291,6 @@ class Engine:
     def rebuild(self) -> Iterator[AddEvent]:
         """Make the knowledge base anew from its original files; until the end the old one stays as it is."""
         yield from self.library.rebuild()
-        self._indexes = None
 
     # state
 

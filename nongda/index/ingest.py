@@ -64,16 +64,18 @@ class Ingester:
         if self.preparer.facts is not None:
             refresh_facts(self._store, self.preparer.facts)
 
-    def add_file(self, path: Path, provenance: Provenance, stop: threading.Event | None = None) -> Iterator[AddEvent]:
-        """Add one file; a bad one is a report too. Call `check` first."""
+    def add_file(self, path: Path, provenance: Provenance, stop: threading.Event | None = None,
+                 data: bytes | None = None) -> Iterator[AddEvent]:
+        """Add one file, whose bytes may be at hand; a bad one is a report too. Call `check` first."""
         work = _Work(path, 0, 1, TimeLeft([_size(path)]))
         try:
-            yield from self._add(work, provenance, stop)
+            yield from self._add(work, provenance, stop, data)
         except DocumentError as error:
             yield work.report("failed", str(error))
 
-    def _add(self, work: _Work, provenance: Provenance, stop: threading.Event | None) -> Iterator[AddEvent]:
-        data = read_file(work.path)
+    def _add(self, work: _Work, provenance: Provenance, stop: threading.Event | None, data: bytes | None = None
+             ) -> Iterator[AddEvent]:
+        data = read_file(work.path) if data is None else data
         known = self._store.find_duplicate(sha256_hex(data))
         if known:
             yield self._known(work, known[1], provenance)

@@ -82,6 +82,7 @@ def m004_editions_pages_folders_packs(db: Database) -> None:
     chunks.add_column("off_topic", int, not_null_default=0)
     chunks.add_column("search_sha", str, not_null_default="")
     chunks.create_index(["search_sha"])
+    chunks.create_index(["doc_id", "off_topic"])  # counted for the list of documents without reading any text
     _create_intake_tables(db)
 
 

@@ -79,6 +79,7 @@ def take_over(store: Store, fresh: Store) -> None:
             db.execute(f"INSERT INTO main.{table} ({{0}}) SELECT {{0}} FROM fresh.{table}".format(_columns(store, table)))
         db.execute("INSERT OR REPLACE INTO main.meta SELECT * FROM fresh.meta")  # what meta keeps besides stays
         store.set_meta("revision", str(revision + 1))
+        store.set_meta("rebuilt", str(revision + 1))  # the same keys mean other text from here on
 
 
 def _columns(store: Store, table: str) -> str:

@@ -43,7 +43,7 @@ def keep_own_words(store: Store, words: Sequence[OwnWord], lexicon: Lexicon, emb
     for _ in range(_MOST_TRIES):
         revision = store.revision()
         forms = {search_form(word.alias) for word in set(store.own_words()) ^ set(words)}
-        chunks = _changed(store, forms, lexicon, embed) if forms else []
+        chunks = changed_passages(store, forms, lexicon, embed) if forms else []
         if set_own_words(store, words, chunks, revision):
             return len(chunks)
     raise StoreError(f"数据文件夹 {store.folder} 正被另一个程序改动，自有词没有保存：请稍后再试")
@@ -74,7 +74,7 @@ def write_reworded(db: Database, chunks: Sequence[Reworded]) -> None:
             db.execute("UPDATE chunks SET vector = ? WHERE id = ?", [chunk.vector.astype("<f4").tobytes(), chunk.id])
 
 
-def _changed(store: Store, forms: set[str], lexicon: Lexicon, embed: Embed) -> list[Reworded]:
+def changed_passages(store: Store, forms: set[str], lexicon: Lexicon, embed: Embed) -> list[Reworded]:
     """Make anew what search sees of the passages that hold one of the forms; return those where it differs."""
     held: list[tuple[Chunk, str]] = []
     for document in store.active():
