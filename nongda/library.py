@@ -5,16 +5,17 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nongda.errors import StoreError
 from nongda.index import life
 from nongda.index.id_map import read_id_map
 from nongda.index.ingest import Ingester
-from nongda.index.prepare import Preparer
+from nongda.index.prepare import Preparer, Provenance
 from nongda.index.rebuilding import rebuild, take_over
 from nongda.index.store import Store
-from nongda.intake import AddEvent, PageReading
+from nongda.intake import AddEvent, PageReading, Progress
 from nongda.records import Chunk, StoredDocument
 
 
@@ -28,6 +29,20 @@ class Library:
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
         """Add files, with progress and one report each; the next question uses them."""
         yield from Ingester(self._preparer_of(self._store)).add(paths, stop)
+
+    def add_file(self, path: Path, data: bytes, index: int, total: int, *, replaces: str = "", origin: str = "",
+                 stop: threading.Event | None = None) -> Iterator[AddEvent]:
+        """Add one file of a folder, whose bytes were read; ends with its report, without one where it was stopped.
+
+        `replaces` is the document that the same file held before; it makes room whatever the dates say.
+        """
+        ingester = Ingester(self._preparer_of(self._store))
+        ingester.check()
+        for event in ingester.add_file(path, Provenance(origin, replaces), stop, data):
+            if isinstance(event, Progress):
+                yield replace(event, index=index, files=total)
+            else:
+                yield replace(event, index=index, total=total)
 
     # reading
 
@@ -75,6 +90,10 @@ class Library:
         if document.state == "active":
             self._store.set_state(doc_id, "retired")
         return life.existing(self._store, doc_id)
+
+    def supersede(self, old: str, new: str) -> None:
+        """Let a document make room for another one."""
+        self._store.set_state(old, "superseded", new)
 
     def restore(self, doc_id: str) -> StoredDocument:
         """Take a document into use again that was retired or superseded. StoreError when there is none of this id."""
