@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nongda.documents.sheet_values import CHINESE_FORMATS, is_date_format, plain, shown
+from nongda.documents.sheet_values import builtin_format, is_date_format, plain, shown
 
 
 @pytest.mark.parametrize(("value", "number_format", "text"), [
@@ -25,7 +25,7 @@ def test_a_number_is_as_its_cell_shows_it(value, number_format, text):
     (45366, 'yyyy"年"m"月"', "2024-03"), (45366, "yyyy", "2024"), (45366, 'm"月"d"日"', "3月15日"), (45366, "m/d", "3月15日"),
     (45366.35, "yyyy/m/d h:mm", "2024-03-15 08:24"), (45366, "yyyy/m/d h:mm", "2024-03-15"), (0.5, "h:mm", "12:00"),
     (45366.5, "h:mm:ss", "12:00"), (1.5, "[h]:mm", "36:00"), (45366, "[$-804]yyyy\\年m\\月d\\日;@", "2024-03-15"),
-    (45366, CHINESE_FORMATS[31], "2024-03-15"), (45366, CHINESE_FORMATS[58], "3月15日"), (-5, "yyyy-mm-dd", "-5"),
+    (45366, builtin_format(31), "2024-03-15"), (45366, builtin_format(58), "3月15日"), (-5, "yyyy-mm-dd", "-5"),
     (1, "yyyy-mm-dd", "1900-01-01"), (59, "yyyy-mm-dd", "1900-02-28"), (61, "yyyy-mm-dd", "1900-03-01"),
 ])
 def test_a_date_is_iso_and_one_without_a_year_has_none(value, number_format, text):

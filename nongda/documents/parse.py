@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from nongda.documents.containers import check_archive, content_kind, is_piece_of_html, refusal, spoken
 from nongda.documents.encoding import looks_like_text
+from nongda.documents.parse_csv import parse_csv
 from nongda.documents.parse_docx import parse_docx
 from nongda.documents.parse_html import parse_html
 from nongda.documents.parse_markdown import parse_markdown
 from nongda.documents.parse_pdf import parse_pdf
 from nongda.documents.parse_text import parse_text
+from nongda.documents.parse_xls import parse_xls
 from nongda.documents.parse_xlsx import parse_xlsx
 from nongda.errors import DocumentError
 from nongda.intake import PageTurned, ParsedDocument
@@ -46,6 +48,10 @@ PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
     ".mhtml": parse_html,
     ".xlsx": parse_xlsx,
     ".xlsm": parse_xlsx,
+    ".xls": parse_xls,
+    ".et": parse_xls,
+    ".csv": parse_csv,
+    ".tsv": parse_csv,
 }
 PAGED: dict[str, Callable[[bytes, str, PageReader | None], Pages]] = {".pdf": _pdf}
 _TEXTS = (".md", ".markdown", ".txt", ".csv", ".tsv", ".html", ".htm")  # content alone does not tell them apart

@@ -15,7 +15,7 @@ _ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _PLACES = re.compile(r"[0#?](?:[0#?,]*[0#?])?(,*)(?:\.([0#?]*))?|\.([0#?]+)")
 _DATE = re.compile(r"[ymdhse]", re.IGNORECASE)
 # Formats that Chinese Excel knows by number alone.
-CHINESE_FORMATS = {
+_CHINESE_FORMATS = {
     **dict.fromkeys((27, 36, 50, 52, 57), 'yyyy"年"m"月"'),
     **dict.fromkeys((28, 29, 51, 53, 54, 58), 'm"月"d"日"'),
     **dict.fromkeys((32, 34, 55), 'h"时"mm"分"'),
@@ -59,6 +59,13 @@ def is_date_format(number_format: str) -> bool:
         return True
     bare = _LITERAL.sub("", first)
     return "general" not in bare.lower() and not re.search("[0#?]", re.sub(r"s\.0+", "s", bare)) and bool(_DATE.search(bare))
+
+
+def builtin_format(number: int) -> str:
+    """Return the format that spreadsheets know by a number alone."""
+    from openpyxl.styles.numbers import BUILTIN_FORMATS
+
+    return _CHINESE_FORMATS.get(number) or str(BUILTIN_FORMATS.get(number, "General"))
 
 
 def _section(value: float, number_format: str) -> tuple[str, float] | None:

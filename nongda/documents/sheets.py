@@ -23,6 +23,7 @@ MAX_CELLS = 400_000  # of a file
 _DEFAULT_NAME = re.compile(r"(?:sheet|工作表|表)\s*\d*(?:\s*[(（]\d+[)）])?$", re.IGNORECASE)
 _NUMBER = re.compile(r"[<>≤≥约]?\s*\d[\d.]*\s*(?:[~～\-–—至]\s*\d[\d.]*)?\s*%?$")
 _MAX_TITLE = 60  # characters
+_MOST_TITLES = 3  # lines
 _MOST_NAMED = 5
 
 
@@ -50,7 +51,7 @@ def sheets_document(sheets: Sequence[Sheet], name: str, warnings: Sequence[str] 
     if hidden := [sheet.name for sheet in sheets if sheet.hidden]:
         said.append(f"隐藏的工作表没有读取：{named(hidden)}；需要的话请取消隐藏后重新添加")
     shown = [sheet for sheet in sheets if sheet.cells and not sheet.hidden]
-    title = _title(shown[0].cells) if len(shown) == 1 else ""
+    title = sheet_title(shown[0].cells) if len(shown) == 1 else ""
     title = title or PurePath(name).stem
     return ParsedDocument(DocumentMeta(title=title), assemble(items, title), max(1, len(sheets)), tuple(said))
 
@@ -58,17 +59,17 @@ def sheets_document(sheets: Sequence[Sheet], name: str, warnings: Sequence[str] 
 def sheet_blocks(cells: Sequence[GridCell], page: int | None = None) -> list[Block]:
     """Return the tables and texts of a sheet, from top to bottom and from left to right."""
     blocks: list[Block] = []
-    title = ""
+    above: list[GridCell] = []  # a title whose table may follow
     for island in _joined(_islands([cell for cell in cells if cell.text.strip()])):
-        if title and not _is_table(island):
-            blocks.append(Block(title, "paragraph", page))
-            title = ""
-        if _is_title(island):
-            title = flowing(island[0].text)
+        if not _is_table(island):
+            blocks.extend(grid_blocks(above, page=page))
+            blocks.extend([] if _is_title(island) else grid_blocks(island, page=page))
+            above = island if _is_title(island) else []
             continue
+        title = " ".join(flowing(cell.text) for cell in above)
         blocks.extend(grid_blocks(island, page=page, title=title))
-        title = ""
-    return [*blocks, Block(title, "paragraph", page)] if title else blocks
+        above = []
+    return [*blocks, *grid_blocks(above, page=page)]
 
 
 def named(names: Sequence[str]) -> str:
@@ -83,8 +84,8 @@ def limit_warning(sheet: str, last: int, kept: int) -> str:
     return f"{where}太长：第 {kept + 1} 行到第 {last} 行没有读取；请拆成几份后再添加"
 
 
-def _title(cells: Sequence[GridCell]) -> str:
-    """Return the first title row of a file's only sheet."""
+def sheet_title(cells: Sequence[GridCell]) -> str:
+    """Return the first title row of a file's only sheet; "" where it has none."""
     islands = list(_joined(_islands(list(cells))))
     if not islands:
         return ""
@@ -159,5 +160,7 @@ def _is_table(cells: Sequence[GridCell]) -> bool:
 
 
 def _is_title(cells: Sequence[GridCell]) -> bool:
-    text = flowing(cells[0].text)
-    return len(cells) == 1 and len(text) <= _MAX_TITLE and not re.search("[。；！？]$", text)
+    """Tell whether an island is no more than a title and perhaps a line with the unit or the date."""
+    texts = [flowing(cell.text) for cell in cells]
+    is_line = len(cells) <= _MOST_TITLES and len({cell.column for cell in cells}) == 1
+    return is_line and sum(map(len, texts)) <= _MAX_TITLE and not any(re.search("[。；！？]$", text) for text in texts)

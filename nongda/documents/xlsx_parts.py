@@ -16,16 +16,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from lxml import etree
-from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
 from nongda.documents.grids import GridCell
-from nongda.documents.sheet_values import CHINESE_FORMATS, shown
+from nongda.documents.sheet_values import builtin_format, shown
 
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})$")
 _ROWS_HELD = 200  # rows in memory at a time
-_FIRST_CUSTOM = 164  # number of a format of the file's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +168,7 @@ class Workbook:
         own = {element.get("numFmtId"): element.get("formatCode", "") for element in root.iter("{*}numFmt")}
         styles = root.find("{*}cellXfs")
         numbers = [style.get("numFmtId", "0") for style in styles.iterfind("{*}xf")] if styles is not None else []
-        return {str(i): own.get(number) or builtin_format(number) for i, number in enumerate(numbers)}
+        return {str(i): own.get(number) or builtin_format(int(number) if number.isdigit() else 0) for i, number in enumerate(numbers)}
 
     def _related(self, path: str) -> dict[str, tuple[str, str]]:
         """Return the (kind, path) of each part that a part refers to, by the name it uses."""
@@ -188,12 +186,6 @@ class Workbook:
     def _tree(self, path: str) -> Any:  # noqa: ANN401
         parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
         return etree.fromstring(self._archive.read(self._names[path.lower()]), parser)
-
-
-def builtin_format(number: str) -> str:
-    """Return the format that spreadsheets know by a number alone."""
-    known = int(number) if number.isdigit() else 0
-    return CHINESE_FORMATS.get(known) or str(BUILTIN_FORMATS.get(known, "General")) if known < _FIRST_CUSTOM else "General"
 
 
 def _read_layout(element: Any, sheet: RawSheet) -> None:  # noqa: ANN401
