@@ -1,0 +1,176 @@
+"""Characters read from pictures of pages: lines with their places, deskewed and upright."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+import numpy as np
+from PIL import Image
+
+from nongda.documents.ocr_engine import ENGINE_NAME, Boxes, OcrEngine, Pixels
+from nongda.documents.page_lines import Segment
+
+DPI = 200  # pages are rendered so; Chinese text of 10.5 points is then 29 pixels tall
+_LONGEST = 3400  # pixels; an A3 sheet at 200 dpi fits
+_SHORTEST = 1200  # pixels of the longer side, below which a picture is enlarged
+_LEAST = 0.5  # confidence of a line below which it is not kept
+_VERSION = 1  # of the settings here and in ocr_engine: another number makes pages be read anew
+
+
+@dataclass(frozen=True, slots=True)
+class ScanLine:
+    """A stretch of text with its box in points, y upwards; `confidence` 0 to 1."""
+
+    text: str
+    confidence: float
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What was read on a page of `width` by `height` points, from the top.
+
+    `turned` is how far the picture was turned counter-clockwise to stand upright, `skew` how far its lines slanted
+    (degrees, before they were made level), `confidence` the mean over the characters, those of lines left out too.
+    `strokes` are the rules of tables.
+    """
+
+    lines: tuple[ScanLine, ...]
+    width: float
+    height: float
+    turned: int
+    skew: float
+    confidence: float
+    dpi: float = DPI
+    strokes: tuple[Segment, ...] = ()
+
+
+class ScanCache(Protocol):
+    """Pages of one file read before, by number from 1."""
+
+    def get(self, number: int) -> Scan | None: ...
+
+    def put(self, number: int, scan: Scan) -> None: ...
+
+
+class PageReader:
+    """Reads pages with RapidOCR, its models loaded at the first one. Threads may share it; they take turns."""
+
+    name = f"{ENGINE_NAME}/{_VERSION}"
+
+    def __init__(self, threads: int, cache: ScanCache | None = None, engine: OcrEngine | None = None) -> None:
+        self._engine = engine or OcrEngine(threads)
+        self._threads = threads
+        self._cache = cache
+
+    def with_cache(self, cache: ScanCache) -> PageReader:
+        """Return a reader that shares the models and remembers the pages of one file."""
+        return PageReader(self._threads, cache, self._engine)
+
+    def page(self, number: int, picture: Callable[[], Image.Image], dpi: float = DPI) -> Scan:
+        """Return what is known of a page, else read the picture and remember it."""
+        scan = self._cache.get(number) if self._cache else None
+        if scan is None:
+            scan = self.read(picture(), dpi)
+            if self._cache:
+                self._cache.put(number, scan)
+        return scan
+
+    def read(self, image: Image.Image, dpi: float = DPI) -> Scan:
+        """Read a picture of a page, `dpi` being its pixels per inch."""
+        pixels, scale = _pixels(image)
+        turned, picture, boxes, texts = self._engine.lines(pixels)
+        points = 72 / (dpi * scale)
+        height, width = picture.shape[:2]
+        skew = _skew(boxes)
+        level = _level(boxes, skew, (width, height)) * np.float32(points)
+        lines = [_line(text, confidence, box, height * points)
+                 for (text, confidence), box in zip(texts, level, strict=True) if text.strip() and confidence >= _LEAST]
+        lines.sort(key=lambda line: (-line.top, line.left))
+        return Scan(tuple(lines), round(width * points, 1), round(height * points, 1), turned, round(skew, 2),
+                    _mean_confidence(texts), dpi, _strokes(picture, 72 / points, skew))
+
+
+def _pixels(image: Image.Image) -> tuple[Pixels, float]:
+    """Return the picture, blue first, on white paper and of a size that can be read; and how it was scaled."""
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        image = image.convert("RGBA")
+        paper = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(paper, image)
+    elif image.mode.startswith(("I", "F")):
+        image = Image.fromarray(_to_bytes(np.asarray(image, np.float32)))
+    longest = max(image.size)
+    scale = _LONGEST / longest if longest > _LONGEST else min(3.0, max(1.0, _SHORTEST / longest))
+    if scale != 1:
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        image = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    return np.ascontiguousarray(np.asarray(image.convert("RGB"))[..., ::-1]), scale
+
+
+def _to_bytes(grey: np.typing.NDArray[np.float32]) -> np.typing.NDArray[np.uint8]:
+    """Bring grey levels of 16 or 32 bits into 8."""
+    low, high = float(grey.min()), float(grey.max())
+    return ((grey - low) * (255 / (high - low or 1))).astype(np.uint8)
+
+
+def _skew(boxes: Boxes) -> float:
+    """Return the slant of the lines in degrees, clockwise: the median of the top edges by their length."""
+    edges = boxes[:, 1] - boxes[:, 0]
+    lengths = np.linalg.norm(edges, axis=1)
+    heights = np.linalg.norm(boxes[:, 3] - boxes[:, 0], axis=1)
+    wide = lengths > 3 * heights
+    if not wide.any():
+        return 0.0
+    angles, lengths = np.degrees(np.arctan2(edges[wide, 1], edges[wide, 0])), lengths[wide]
+    order = np.argsort(angles)
+    middle = np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)
+    return float(angles[order][middle])
+
+
+def _level(boxes: Boxes, skew: float, size: tuple[int, int]) -> Boxes:
+    """Turn the corners about the middle of the page so that its lines lie level."""
+    cosine, sine = math.cos(math.radians(skew)), math.sin(math.radians(skew))
+    middle = np.asarray(size, np.float32) / 2
+    turned = (boxes - middle) @ np.asarray([[cosine, -sine], [sine, cosine]], np.float32) + middle
+    return turned.astype(np.float32)
+
+
+def _line(text: str, confidence: float, box: Boxes, height: float) -> ScanLine:
+    (left, top), (right, bottom) = (box[0] + box[3]) / 2, (box[1] + box[2]) / 2
+    top, bottom = (box[0, 1] + box[1, 1]) / 2, (box[2, 1] + box[3, 1]) / 2
+    places = [round(float(place), 1) for place in (left, right, height - bottom, height - top)]
+    return ScanLine(text.strip(), round(confidence, 3), *places)
+
+
+def _strokes(picture: Pixels, dpi: float, skew: float) -> tuple[Segment, ...]:
+    from nongda.documents.segments import segments_of_image  # it needs PDFium, which the cache does without
+
+    found = segments_of_image(Image.fromarray(picture[..., ::-1]), dpi, skew=skew)
+    return tuple(Segment(*(round(float(place), 1) for place in (s.left, s.bottom, s.right, s.top))) for s in found)
+
+
+def _mean_confidence(texts: list[tuple[str, float]]) -> float:
+    weights = [max(1, len(text)) for text, _ in texts]
+    total = sum(weight * confidence for weight, (_, confidence) in zip(weights, texts, strict=True))
+    return round(total / sum(weights), 3) if weights else 0.0
+
+
+def scan_to_json(scan: Scan) -> str:
+    """Return a scan as JSON; `scan_from_json` is its inverse."""
+    rows = [[line.text, line.confidence, line.left, line.right, line.bottom, line.top] for line in scan.lines]
+    strokes = [[s.left, s.bottom, s.right, s.top] for s in scan.strokes]
+    return json.dumps(asdict(scan) | {"lines": rows, "strokes": strokes}, ensure_ascii=False, separators=(",", ":"))
+
+
+def scan_from_json(text: str) -> Scan:
+    """Return the scan that `scan_to_json` wrote. Raises ValueError, TypeError or KeyError where it is none."""
+    values = json.loads(text)
+    lines = tuple(ScanLine(*row) for row in values["lines"])
+    return Scan(**(values | {"lines": lines, "strokes": tuple(Segment(*row) for row in values["strokes"])}))
