@@ -12,6 +12,7 @@ from nongda.documents.grid_header import GridCell
 from nongda.documents.grids import as_caption, grid_blocks
 from nongda.documents.lines import is_list_item, join_lines, numbered_heading
 from nongda.documents.outline import Heading, Item
+from nongda.documents.raised import raised
 from nongda.intake import Block
 
 Element = Any  # lxml is untyped
@@ -25,8 +26,6 @@ _MAX_CELL = 400  # characters; a longer cell is a part of the page
 _MAX_SPAN = 1000  # as HTML has it
 _SOURCE_BREAK = "\v"  # a line end of the file, which shows as a space
 _SPACE = re.compile(r"[ \t\f\r\xa0]+")
-_RAISED = str.maketrans("0123456789+-−()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ")
-_POWER = re.compile(r"[0-9+\-−]{1,3}")
 
 
 def html_items(root: Element) -> list[Item]:
@@ -78,8 +77,8 @@ class _Reader:
                     yield from self._flush()
                     yield from _table(element, cells)
                     walk.skip_subtree()
-                elif element.tag == "sup" and _POWER.fullmatch(raised := "".join(element.itertext()).strip()):
-                    self._words.append(raised.translate(_RAISED))
+                elif element.tag == "sup" and len(element) == 0:
+                    self._add(raised(element.text or ""))
                     walk.skip_subtree()
                 else:
                     yield from self._open(element)

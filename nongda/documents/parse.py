@@ -16,6 +16,7 @@ from nongda.documents.parse_docx import parse_docx
 from nongda.documents.parse_html import parse_html
 from nongda.documents.parse_markdown import parse_markdown
 from nongda.documents.parse_pdf import parse_pdf
+from nongda.documents.parse_pptx import parse_pptx
 from nongda.documents.parse_text import parse_text
 from nongda.documents.parse_xls import parse_xls
 from nongda.documents.parse_xlsx import parse_xlsx
@@ -46,6 +47,9 @@ PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
     ".htm": parse_html,
     ".mht": parse_html,
     ".mhtml": parse_html,
+    ".pptx": parse_pptx,
+    ".pptm": parse_pptx,
+    ".ppsx": parse_pptx,
     ".xlsx": parse_xlsx,
     ".xlsm": parse_xlsx,
     ".xls": parse_xls,
