@@ -21,12 +21,16 @@ stage: 生长期
 authority: 某站
 sample: true
 sources: [甲, 乙]
+valid_until: 2027-12-31
+replaces: 旧方案
+tags: [咖啡, 用药]
 unknown: {a: 1}
 ---
 正文。
 """).meta
     assert (meta.title, meta.region, meta.date, meta.stage) == ("叶锈病", "普洱、保山", "2024-03-05", "生长期")
     assert (meta.authority, meta.sample, meta.sources) == ("某站", True, ("甲", "乙"))
+    assert (meta.valid_until, meta.replaces, meta.tags) == ("2027-12-31", "旧方案", ("咖啡", "用药"))
 
 
 def test_a_year_alone_and_a_year_with_month_are_dates():

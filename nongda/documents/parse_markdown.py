@@ -43,6 +43,9 @@ def parse_markdown(data: bytes, name: str) -> ParsedDocument:
         authority=_text(front.get("authority")),
         sample=front.get("sample") in (True, 1, "true", "yes", "是"),
         sources=_texts(front.get("sources")),
+        valid_until=_text(front.get("valid_until")),
+        replaces=_text(front.get("replaces")),
+        tags=_texts(front.get("tags")),
     )
     return ParsedDocument(meta, assemble(items, title))
 
