@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nongda.errors import StoreError, UsageError
-from nongda.intake import AddEvent, FileReport, Progress
+from fake_library import FakeLibrary, WatchedFolder
+
+from nongda.errors import UsageError
+from nongda.intake import AddEvent, FileReport, PageReading, Progress
 from nongda.language.own_words import Known, OwnWord, checked
 from nongda.records import (
     Answer,
@@ -97,6 +99,8 @@ class FakeDeskEngine:
         self.stored = [stored("1a2b3c4d", "咖啡叶锈病防治", "叶锈病.md"),
                        stored("5e6f7a8b", "遮荫与间作", "遮荫.pdf", sample=False),
                        stored("90abcdef", "<script>alert(1)</script> ${1+1} {{7*7}}", "坏<b>名字.txt")]
+        self.files = FakeLibrary(self.stored)
+        self.folders: list[WatchedFolder] = []
         self.histories: list[list[Turn]] = []
         self.words: tuple[OwnWord, ...] = ()
         self.as_written: list[frozenset[str]] = []
@@ -174,25 +178,62 @@ class FakeDeskEngine:
         for index, path in enumerate(paths, start=1):
             if stop is not None and stop.is_set():
                 return
+            left = float(60 * (len(paths) - index))
             if path.suffix not in (".md", ".txt", ".docx", ".pdf"):
                 yield FileReport(str(path), "failed", f"{path.name} 的类型不认识：请改成 .md、.txt、.docx 或 .pdf",
-                                 index, len(paths))
+                                 index, len(paths), left=left)
                 continue
-            for done in (2, 4):
+            for stage, done in (("reading", 2), ("embedding", 2), ("embedding", 4)):
                 time.sleep(self.pause)
-                yield Progress(str(path), done, 4, index, len(paths))
-            self.stored.append(stored(f"{index:08x}", path.stem, path.name, sample=False))
-            yield FileReport(str(path), "added", f"{path.name} 已加入，共 4 段", index, len(paths), chunks=4)
+                yield Progress(str(path), done, 4, index, len(paths), stage, left)  # type: ignore[arg-type]
+            self.stored.append(replace(stored(f"{index:08x}", path.stem, path.name, sample=False), added_at="2026-11-30T01:02:03+00:00"))
+            yield FileReport(str(path), "added", f"{path.name} 已加入，共 4 段", index, len(paths), chunks=4, left=left)
 
-    def remove(self, doc_id: str) -> StoredDocument:
-        for document in self.stored:
-            if document.id == doc_id:
-                self.stored.remove(document)
-                return document
-        raise StoreError(f"没有编号为 {doc_id} 的资料：请先看资料列表")
+    def sync(self, folder: Path, stop: threading.Event | None = None) -> Iterator[AddEvent]:
+        if not folder.is_dir():
+            raise UsageError(f"文件夹“{folder}”不存在：请检查路径")
+        yield from self.add(sorted(folder.iterdir()), stop)
+
+    def watched(self) -> list[WatchedFolder]:
+        return self.folders
+
+    def watch(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise UsageError(f"文件夹“{folder}”不存在：请检查路径")
+        self.folders.append(WatchedFolder(folder, "2026-11-30T01:02:03+00:00", 12, 1, "文件“表.et”读不出来"))
+
+    def unwatch(self, folder: Path) -> None:
+        self.folders = [one for one in self.folders if one.path != folder]
 
     def documents(self) -> list[StoredDocument]:
-        return list(self.stored)
+        return self.files.documents()
+
+    def document(self, doc_id: str) -> StoredDocument | None:
+        return self.files.document(doc_id)
+
+    def pages(self, doc_id: str) -> list[PageReading]:
+        return self.files.pages(doc_id)
+
+    def page_image(self, doc_id: str, page: int, width: int = 1000) -> bytes | None:
+        return self.files.page_image(doc_id, page, width)
+
+    def chunks_of(self, doc_id: str) -> list[Chunk]:
+        return self.files.chunks_of(doc_id)
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        return next((c for c in self.files.chunks_of(chunk_id.partition("#")[0]) if c.id == chunk_id), None)
+
+    def describe(self, doc_id: str, changes: Mapping[str, str]) -> StoredDocument:
+        return self.files.describe(doc_id, changes)
+
+    def retire(self, doc_id: str) -> StoredDocument:
+        return self.files.change(doc_id, state="retired")
+
+    def restore(self, doc_id: str) -> StoredDocument:
+        return self.files.change(doc_id, state="active")
+
+    def remove(self, doc_id: str) -> StoredDocument:
+        return self.files.remove(doc_id)
 
     def doctor(self) -> dict[str, Any]:
         return {"profile": "lite", "documents": len(self.stored), "read_only": False,

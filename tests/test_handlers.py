@@ -216,64 +216,12 @@ def test_two_tabs_at_once_both_get_their_answer(tmp_path: Path):
     assert all("用时" in views[name].transcript for name in "ab")
 
 
-def test_adding_shows_progress_and_a_sentence_for_each_file(engine: FakeDeskEngine):
-    engine.pause = 0.02
-    views = list(Desk(engine).add("a", [Path("新 资料.md"), Path("表.xls")], "zh"))
-    assert any("2 / 4 段" in view.progress for view in views)
-    assert views[0].busy and not views[-1].busy
-    assert "新 资料.md 已加入，共 4 段" in views[-1].progress and "表.xls 的类型不认识" in views[-1].progress
-
-
-def test_adding_nothing_says_what_to_do(engine: FakeDeskEngine):
-    (view,) = Desk(engine).add("a", [], "zh")
-    assert "请先选择" in view.progress and not view.busy
-
-
-def test_stopping_an_import_says_which_files_were_not_processed(engine: FakeDeskEngine):
-    engine.pause, desk = 0.1, Desk(engine)
-    views = desk.add("a", [Path("一.md"), Path("二.md")], "zh")
-    next(views)
-    desk.stop_adding("a")
-    assert "没有处理" in list(views)[-1].progress
-
-
-def test_an_import_that_fails_as_a_whole_ends_with_its_sentence(
-    engine: FakeDeskEngine, monkeypatch: pytest.MonkeyPatch
-):
-    def full(*_: object) -> Iterator[object]:
-        raise StoreError("磁盘已满：请清出空间后再试")
-        yield
-
-    monkeypatch.setattr(engine, "add", full)
-    view = list(Desk(engine).add("a", [Path("一.md")], "zh"))[-1]
-    assert "磁盘已满" in view.progress and "没有处理" in view.progress and not view.busy
-
-
-def test_removing_asks_first_and_then_removes(engine: FakeDeskEngine):
-    desk = Desk(engine)
-    table, choices = desk.documents("zh")
-    assert "共 3 份资料" in table and choices[0] == ("咖啡叶锈病防治（叶锈病.md）", "1a2b3c4d")
-    assert desk.confirm(None, "zh")[1] is False
-    question, asking = desk.confirm("1a2b3c4d", "zh")
-    assert "确定删除《咖啡叶锈病防治》" in question and asking
-    assert "已删除《咖啡叶锈病防治》" in desk.remove("1a2b3c4d", "zh")
-    assert "共 2 份资料" in desk.documents("zh")[0]
-
-
-def test_removing_a_document_that_is_gone_says_so(engine: FakeDeskEngine):
-    assert "没有编号为 00000000 的资料" in Desk(engine).remove("00000000", "zh")
-
-
-def test_a_store_that_cannot_be_read_is_a_sentence(engine: FakeDeskEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_state_that_cannot_be_read_is_a_sentence(engine: FakeDeskEngine, monkeypatch: pytest.MonkeyPatch):
     def broken() -> None:
         raise StoreError("资料库打不开：请运行 rebuild")
 
-    for name in ("documents", "doctor"):
-        monkeypatch.setattr(engine, name, broken)
-    desk = Desk(engine)
-    assert "资料库打不开" in desk.documents("zh")[0] and desk.documents("zh")[1] == []
-    assert "资料库打不开" in list(desk.status("zh"))[-1]
-    assert "资料库打不开" in desk.confirm("1a2b3c4d", "zh")[0]
+    monkeypatch.setattr(engine, "doctor", broken)
+    assert "资料库打不开" in list(Desk(engine).status("zh"))[-1]
 
 
 def test_the_state_is_a_table_in_the_readers_language(engine: FakeDeskEngine):

@@ -9,13 +9,14 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 from conftest import HashEmbedder
-from fake_desk import CHOICE, FakeDeskEngine
+from fake_desk import CHOICE, FakeDeskEngine, stored
 
 from nongda.engine import ROOT, Engine, Models
 from nongda.index.store import Store
@@ -427,23 +428,123 @@ def test_closing_the_tab_ends_its_answer(browser: Browser, url: str, engine: Fak
         engine.pause = 0.1
 
 
+def open_documents(page: Page) -> None:
+    page.get_by_role("tab", name="资料").click()
+    page.wait_for_selector("#documents tbody tr")
+
+
 def test_files_are_added_and_one_is_removed_after_a_question(page: Page, tmp_path: Path):
-    good, bad = tmp_path / "新 资料（一）.md", tmp_path / "表.xls"
+    good, bad = tmp_path / "新 资料（一）.md", tmp_path / "表.et"
     good.write_text("# 新资料\n内容", encoding="utf-8")
     bad.write_bytes(b"x")
-    page.get_by_role("tab", name="资料").click()
+    open_documents(page)
+    page.click("#add-fold > button")
     page.set_input_files("#files input[type=file]", [str(good), str(bad)])
     page.click("#add")  # waits until the upload has ended and the button is open
     page.wait_for_selector("text=新 资料（一）.md 已加入，共 4 段")
-    page.wait_for_selector("text=表.xls 的类型不认识")
+    page.wait_for_selector("text=表.et 的类型不认识")
     page.wait_for_selector("#documents >> text=共 4 份资料")
-    page.click("#choice input")
-    page.click("[role=option]:has-text('新 资料')")
+    page.check("#only-failed input")
+    page.wait_for_function("document.querySelectorAll('#progress li').length == 1")
+    page.click("#documents tr:has-text('新 资料') td:nth-child(5)")
     page.click("#remove")
     page.wait_for_selector("text=确定删除《新 资料（一）》")
     page.click("#remove-yes")
-    page.wait_for_selector("text=已删除《新 资料（一）》")
+    page.wait_for_selector("#doc-said >> text=已删除《新 资料（一）》")
     page.wait_for_selector("#documents >> text=共 3 份资料")
+
+
+def test_a_folder_is_taken_in_and_watched(page: Page, engine: FakeDeskEngine, tmp_path: Path):
+    (tmp_path / "站里.md").write_text("字", encoding="utf-8")
+    open_documents(page)
+    page.click("#add-fold > button")
+    page.fill("#folder :is(input, textarea)", str(tmp_path))
+    page.click("#folder-watch")
+    page.wait_for_selector("#watched >> text=正在关注的文件夹（1）")
+    page.click("#folder-sync")
+    page.wait_for_selector("#progress >> text=做完了：共 1 份")
+    page.click("button.unwatch")
+    page.wait_for_selector("#folder-said >> text=不再关注")
+    assert engine.watched() == []
+    engine.remove("00000001")
+
+
+def test_a_document_is_opened_read_beside_its_pages_and_left_by_keyboard(page: Page):
+    open_documents(page)
+    page.fill("#doc-search :is(input, textarea)", "遮荫")
+    page.wait_for_selector("#documents >> text=共 1 份资料")
+    page.focus("#documents button.open")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#leaf .leaf[data-leaf='1'] img")
+    page.wait_for_function("document.activeElement.matches('#doc-title h2')")
+    page.focus("button.see >> nth=4")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#leaf .leaf[data-leaf='2'] >> text=字迹不清")
+    page.click(".ocr summary")
+    assert page.locator(".ocr pre").inner_text() == "每苗用量 <b>40</b> 克"
+    page.click("#leaf-next")
+    page.wait_for_selector("#leaf .leaf[data-leaf='3']")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 768
+    page.click(".chunk >> nth=8")
+    page.wait_for_selector("#leaf .leaf[data-leaf='4'] >> text=没有读进来")
+    page.focus("#doc-close")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.matches('#documents button.open')")
+    assert page.locator("#doc-view").is_hidden() and page.input_value("#doc-search :is(input, textarea)") == "遮荫"
+
+
+def test_a_document_is_described_anew_and_retired(page: Page, engine: FakeDeskEngine):
+    before = engine.document("5e6f7a8b")
+    open_documents(page)
+    page.click("#documents tr:has-text('遮荫') button.open")
+    page.click("#doc-edit > button")
+    page.fill("#edit-date :is(input, textarea)", "去年")
+    page.click("#edit-save")
+    page.wait_for_selector("#edit-said >> text=“去年”不是日期")
+    page.fill("#edit-date :is(input, textarea)", "2025-05-06")
+    page.fill("#edit-title :is(input, textarea)", "遮荫<b>新")
+    page.click("#edit-save")
+    page.wait_for_selector("#edit-said >> text=从下一问起生效")
+    page.wait_for_selector("#doc-title h2:text('遮荫<b>新')")
+    page.click("#doc-retire")
+    page.wait_for_selector("#doc-title .tag.retired")
+    page.click("#doc-close")
+    page.wait_for_selector("#documents tr:has-text('遮荫<b>新') >> text=已停用")
+    assert (engine.stored[1].meta.date, engine.stored[1].state) == ("2025-05-06", "retired")
+    engine.stored[1] = before
+
+
+def test_a_citation_opens_the_original_at_its_passage_also_of_an_old_edition(page: Page, engine: FakeDeskEngine):
+    before = engine.stored[0]
+    engine.stored[0] = replace(before, state="superseded", superseded_by="5e6f7a8b")
+    ask(page)
+    page.wait_for_selector(".took")
+    page.click(".card .look >> nth=0")
+    page.wait_for_selector("#chunks .chunk.target:has-text('1a2b3c4d#3')")
+    page.wait_for_function("document.activeElement.matches('.chunk.target')")
+    page.click("#doc-title .banner button.open")
+    page.wait_for_selector("#doc-title h2:text('遮荫与间作')")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    engine.stored[0] = before
+
+
+def test_a_thousand_documents_are_listed_searched_and_turned_over_quickly(page: Page, engine: FakeDeskEngine):
+    before = list(engine.stored)
+    engine.stored.extend(stored(f"{n:08x}", f"资料 {n}", f"{n}.md", sample=False) for n in range(1000, 2000))
+    try:
+        started = time.monotonic()
+        open_documents(page)
+        page.wait_for_selector("text=第 1–50 份，共 1003 份")
+        page.click("#doc-next")
+        page.wait_for_selector("text=第 51–100 份，共 1003 份")
+        page.fill("#doc-search :is(input, textarea)", "1777.md")
+        page.wait_for_selector("#documents >> text=共 1 份资料")
+        assert time.monotonic() - started < 10
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        engine.stored[:] = before
 
 
 def test_the_state_of_the_program_is_shown(page: Page):

@@ -294,7 +294,7 @@ HARMLESS = {
     "a": {"class", "href", "title"}, "strong": set(), "ol": set(), "li": {"value"}, "ul": {"class"}, "table": {"class"},
     "thead": set(), "tbody": set(), "tr": set(), "th": {"scope"}, "td": {"class"}, "details": {"class", "id", "open"},
     "summary": set(), "mark": set(), "code": set(), "blockquote": set(), "footer": set(), "h2": set(),
-    "button": {"type", "class", "data-reading", "aria-label"},
+    "button": {"type", "class", "data-reading", "data-open", "aria-label"},
 }
 nasty = st.lists(st.sampled_from([
     EVIL, "<", ">", '"', "'", "&", "&lt;", "**", "|", "\n", "|---|\n", "1. ", "2、", "[1a2b3c4d#3]", "[ffffffff#9]", "`", "](javascript:x)",

@@ -45,6 +45,56 @@ document.addEventListener("click", (event) => {
   goOn(event, "#word-alias input");
 });
 
+// A document opens at the passage pressed or at its beginning, a passage shows its page; marking words to copy does neither.
+let opened = "";
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest && event.target.closest("[data-open], .see, .chunk[data-leaf], button.unwatch");
+  if (!pressed || (!event.target.closest("button") && String(window.getSelection()))) return;
+  if (pressed.dataset.open) {
+    opened = pressed.dataset.open;
+    tell("#doc-wanted :is(textarea, input)", opened, document.getElementById("doc-open"));
+  } else if (pressed.dataset.folder) {
+    tell("#folder-gone :is(textarea, input)", pressed.dataset.folder, document.getElementById("folder-drop"));
+    goOn(event, "#folder :is(textarea, input)");
+  } else if (pressed.dataset.leaf !== document.querySelector(".leaf")?.dataset.leaf) {
+    tell("#leaf-wanted :is(textarea, input)", pressed.dataset.leaf, document.getElementById("leaf-open"));
+  }
+});
+
+// Waits until the page shows what it was told to, two seconds at most, then goes on.
+const whenShown = (find, go, tries = 40) => {
+  const found = find();
+  if (found && found.offsetParent) go(found);
+  else if (tries > 0) setTimeout(whenShown, 50, find, go, tries - 1);
+};
+const bringUp = (part) => {
+  document.getElementById("doc-left").scrollTop = 0;
+  if (part.matches(".chunk")) part.scrollIntoView({ block: "start" });
+  part.focus({ preventScroll: true });
+};
+
+// One reads on from the passage cited, else from the document's title; back in the list, from its row.
+window.nongdaOpened = () => {
+  const cited = () => document.querySelector("#chunks .chunk.target") ?? document.querySelector("#doc-title h2");
+  whenShown(() => document.querySelector("#doc-title h2"), () => setTimeout(() => bringUp(cited()), 50));
+};
+window.nongdaClosed = () => {
+  const row = `#documents button[data-open="${CSS.escape(opened.split("#")[0])}"]`;
+  whenShown(() => document.querySelector(row), (button) => button.focus(), 10);
+};
+
+// A page turned brings its passages into view, unless one of them is there already.
+window.nongdaTurned = () => setTimeout(() => {
+  const leaf = document.querySelector("#leaf .leaf")?.dataset.leaf;
+  const frame = document.getElementById("doc-left")?.getBoundingClientRect();
+  const passages = [...document.querySelectorAll(`#chunks .chunk[data-leaf="${leaf}"]`)];
+  const isSeen = (passage) => {
+    const place = passage.getBoundingClientRect();
+    return place.bottom > frame.top + 20 && place.top < frame.bottom - 20;
+  };
+  if (frame && passages.length && !passages.some(isSeen)) passages[0].scrollIntoView({ block: "start" });
+}, 100);
+
 // The box for a standard name offers those that the page has found for what is typed.
 document.addEventListener("focusin", (event) => {
   if (event.target.matches("#word-term input")) event.target.setAttribute("list", "terms");

@@ -18,7 +18,7 @@ EARLY_CARDS = 5  # passages shown before reranking has chosen
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One conversation; `stop` belongs to the question being answered, `stop_adding` to the files.
+    """One conversation; `stop` belongs to the question being answered.
 
     `written` are the readings that the reader has undone, by surface: those words are searched for as written.
     """
@@ -26,7 +26,6 @@ class Session:
     exchanges: list[Exchange] = field(default_factory=list)
     written: dict[str, Reading] = field(default_factory=dict)
     stop: threading.Event | None = None
-    stop_adding: threading.Event | None = None
 
     def begin(self, question: str, again: Again | None) -> list[Turn]:
         """Append an exchange for a question, asked again with a reading changed or not; returns its history."""

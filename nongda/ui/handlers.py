@@ -1,7 +1,7 @@
 """What the page does: plain values in, plain values out, one `Session` per browser tab.
 
-Each question and each import runs to its end in a thread of its own: a page that goes away must not leave
-a generator suspended that still holds the models. `stop` sets the session's event, which the engine looks
+Each question runs to its end in a thread of its own: a page that goes away must not leave a generator suspended
+that still holds the models. `stop` sets the session's event, which the engine looks
 at. Clearing a conversation gives the tab a new session, so that what the old question still sends is dropped.
 """
 
@@ -15,20 +15,19 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nongda.errors import NongDaError
-from nongda.intake import AddEvent, Progress
-from nongda.records import Event, StoredDocument, Turn
+from nongda.records import Event, Turn
 from nongda.ui import render, sheets
+from nongda.ui.adding import AddingEngine
 from nongda.ui.conversation import Again, Session, chosen_reading, grow, in_thread
-from nongda.ui.prose import title_of
+from nongda.ui.documents_desk import DocumentsEngine
 from nongda.ui.render import Exchange
-from nongda.ui.sheets import FileState
 from nongda.ui.texts import STATUS_ZH, TEXTS, Language
 from nongda.ui.words import WordsEngine
 
 logger = logging.getLogger(__name__)
 
 
-class DeskEngine(WordsEngine, Protocol):
+class DeskEngine(WordsEngine, DocumentsEngine, AddingEngine, Protocol):
     """What the page needs of the engine."""
 
     @property
@@ -37,9 +36,6 @@ class DeskEngine(WordsEngine, Protocol):
         self, question: str, history: Sequence[Turn] = (), stop: threading.Event | None = None,
         as_written: frozenset[str] = frozenset(),
     ) -> Iterator[Event]: ...
-    def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]: ...
-    def remove(self, doc_id: str) -> StoredDocument: ...
-    def documents(self) -> list[StoredDocument]: ...
     def doctor(self) -> dict[str, Any]: ...
 
 
@@ -55,21 +51,13 @@ class ChatView:
     note: str = ""  # one sentence to show in passing
 
 
-@dataclass(frozen=True, slots=True)
-class AddView:
-    """The documents tab while files are being added."""
-
-    progress: str
-    busy: bool
-
-
 class Desk:
     """The page's actions over one engine, for any number of browser tabs."""
 
     def __init__(self, engine: DeskEngine) -> None:
         self.engine = engine
         self._sessions: dict[str, Session] = {}
-        self._lock = threading.Lock()  # guards the dictionary and the start of a question or an import
+        self._lock = threading.Lock()  # guards the dictionary and the start of a question
 
     def ask(
         self, session_id: str, question: str, language: Language, again: Again | None = None
@@ -125,9 +113,8 @@ class Desk:
         """Forget a session whose browser tab was closed, and end its work."""
         with self._lock:
             session = self._sessions.pop(session_id, None)
-        for event in (session.stop, session.stop_adding) if session else ():
-            if event is not None:
-                event.set()
+        if session is not None and session.stop is not None:
+            session.stop.set()
 
     def close_all(self) -> None:
         """End all work, because the program ends."""
@@ -138,71 +125,6 @@ class Desk:
         """Return the question tab as it stands."""
         session = self._sessions.get(session_id, Session())
         return self._view(session, TEXTS[language], evidence=True, busy=session.stop is not None)
-
-    def add(self, session_id: str, paths: Sequence[Path], language: Language) -> Iterator[AddView]:
-        """Add files; yields the list of them with their progress. The files handed in are left in place."""
-        texts, stop = TEXTS[language], threading.Event()
-        if not paths:
-            yield AddView(render.notice(texts["add_nothing"], "error"), busy=False)
-            return
-        files = [FileState(name=path.name) for path in paths]
-        with self._lock:
-            self._sessions.setdefault(session_id, Session()).stop_adding = stop
-        error = ""
-        yield AddView(sheets.adding(files, texts), busy=True)
-        try:
-            for events in in_thread(lambda: self.engine.add(paths, stop)):
-                for event in events:
-                    files[event.index - 1] = _advance(files[event.index - 1], event)
-                yield AddView(sheets.adding(files, texts), busy=True)
-        except NongDaError as failure:
-            error = str(failure)
-        except Exception:  # the last line before the reader: a sentence here, the traceback in the log
-            logger.exception("adding files failed")
-            error = texts["unexpected"]
-        finally:
-            stop.set()
-        files = [replace(state, status="not_done") if state.status in ("waiting", "adding") else state
-                 for state in files]
-        yield AddView(sheets.adding(files, texts) + render.notice(error, "error"), busy=False)
-
-    def stop_adding(self, session_id: str) -> None:
-        """Ask the import of this session to end after the chunk in hand."""
-        session = self._sessions.get(session_id)
-        event = session.stop_adding if session else None
-        if event is not None:
-            event.set()
-
-    def documents(self, language: Language) -> tuple[str, list[tuple[str, str]]]:
-        """Return the table of documents and the (label, id) choices for removing one."""
-        texts = TEXTS[language]
-        try:
-            stored = self.engine.documents()
-        except NongDaError as failure:
-            return render.notice(str(failure), "error"), []
-        choices = [(f"{title_of(document)}（{document.source}）", document.id)
-                   for document in stored]
-        return sheets.documents(stored, texts), choices
-
-    def confirm(self, doc_id: str | None, language: Language) -> tuple[str, bool]:
-        """Return the question to put before removing, and whether there is one to put."""
-        texts = TEXTS[language]
-        try:
-            document = next((d for d in self.engine.documents() if d.id == doc_id), None)
-        except NongDaError as failure:
-            return render.notice(str(failure), "error"), False
-        if document is None:
-            return render.notice(texts["remove_nothing"], "error"), False
-        return render.notice(texts["remove_question"].format(title=title_of(document)), "ask"), True
-
-    def remove(self, doc_id: str, language: Language) -> str:
-        """Remove a document; returns the sentence about it."""
-        texts = TEXTS[language]
-        try:
-            document = self.engine.remove(doc_id)
-        except NongDaError as failure:
-            return render.notice(str(failure), "error")
-        return render.notice(texts["removed"].format(title=title_of(document)), "done")
 
     def status(self, language: Language) -> Iterator[str]:
         """Yield a word of patience, then the doctor's report as a table."""
@@ -239,9 +161,3 @@ class Desk:
         shown = render.evidence(session.exchanges, texts) if evidence else None
         return ChatView(render.transcript(session.exchanges, texts), shown, question, busy,
                         started=bool(session.exchanges))
-
-
-def _advance(state: FileState, event: AddEvent) -> FileState:
-    if isinstance(event, Progress):
-        return replace(state, status="adding", done=event.done, total=event.total)
-    return replace(state, status=event.status, message=event.message, warnings=event.warnings)

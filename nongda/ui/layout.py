@@ -19,15 +19,20 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from nongda.ui import layout_tabs as tabs
 from nongda.ui import render
+from nongda.ui.adding import AddingDesk
+from nongda.ui.documents_desk import DocumentsDesk
 from nongda.ui.handlers import Desk, DeskEngine
+from nongda.ui.layout_adding import adding_part
+from nongda.ui.layout_documents import browse_part, lister
 from nongda.ui.layout_tabs import I18N, QUIET, Updates, language_for, session_of
+from nongda.ui.layout_view import opening, view_part
 from nongda.ui.layout_words import words_tab
 from nongda.ui.server import HOST, NoFiles, choose_port
 from nongda.ui.texts import TEXTS
 from nongda.ui.words import WordsDesk
 
 DEFAULT_PORT = 7860
-UPLOAD_LIMIT = "500mb"  # one file; a scanned handbook is about 100 MB
+UPLOAD_LIMIT = "600mb"  # one file, as for reading: a scan of 500 pages
 WEB = Path(__file__).resolve().parents[2] / "assets" / "web"
 FONTS = ("Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Microsoft YaHei", "PingFang SC",
          "WenQuanYi Micro Hei", "system-ui", "sans-serif")
@@ -45,7 +50,7 @@ class Running:
 
 def build(engine: DeskEngine) -> gr.Blocks:
     """Build the page over an engine; nothing is served yet."""
-    return _build(Desk(engine))
+    return _build(Desk(engine), AddingDesk(engine))
 
 
 def launch(
@@ -81,8 +86,8 @@ def start(engine: DeskEngine, port: int) -> Running:
     """Start serving on this port and return at once. Raises OSError when the port is taken."""
     uploads, before = tempfile.mkdtemp(prefix="nongda-"), os.environ.get(UPLOADS)
     _prepare_environment(uploads)
-    desk = Desk(engine)
-    blocks = _build(desk)
+    desk, adding = Desk(engine), AddingDesk(engine)
+    blocks = _build(desk, adding)
     middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]), Middleware(NoFiles)]
     blocks.launch(
         server_name=HOST, server_port=port, root_path="", inbrowser=False, prevent_thread_lock=True,
@@ -96,6 +101,7 @@ def start(engine: DeskEngine, port: int) -> Running:
 
     def close() -> None:
         desk.close_all()
+        adding.close_all()
         blocks.close(verbose=False)
         shutil.rmtree(uploads, ignore_errors=True)
         os.environ.pop(UPLOADS, None)
@@ -104,32 +110,36 @@ def start(engine: DeskEngine, port: int) -> Running:
     return Running(f"http://{HOST}:{port}/", close)
 
 
-def _build(desk: Desk) -> gr.Blocks:
+def _build(desk: Desk, adding: AddingDesk) -> gr.Blocks:
+    documents = DocumentsDesk(desk.engine)
     blocks = gr.Blocks(title=TEXTS["zh"]["title"], analytics_enabled=False, fill_width=True)
     with blocks:
         bar = gr.HTML(render.header(TEXTS["zh"]), elem_id="header")
-        with gr.Tabs(elem_id="tabs"):
+        with gr.Tabs(elem_id="tabs") as all_tabs:
             with gr.Tab(I18N("tab_ask"), id="ask"):
                 chat = tabs.ask_tab(desk)
             with gr.Tab(I18N("tab_documents"), id="documents") as documents_tab:
-                documents = tabs.documents_tab(desk)
+                with gr.Column(elem_id="browse") as column:
+                    came = adding_part(adding, documents_tab, blocks)
+                browse = browse_part(documents, column)
+                view = view_part(documents, browse)
             with gr.Tab(I18N("tab_words"), id="words") as own_words_tab:
                 words_tab(WordsDesk(desk.engine), own_words_tab)
             with gr.Tab(I18N("tab_status"), id="status") as status_tab:
                 tabs.status_tab(desk, status_tab)
+        opening(documents, browse, view, all_tabs)
 
         def opened(request: gr.Request) -> Updates:
             language = language_for(request)
             return render.header(TEXTS[language]), *tabs.chat(desk.view(session_of(request), language))
 
-        def listed(request: gr.Request) -> Updates:
-            return tabs.documents(desk, language_for(request))
-
         def closed(request: gr.Request) -> None:
             desk.close(session_of(request))
+            adding.close(session_of(request))
 
         blocks.load(opened, None, [bar, *chat], **QUIET)
-        gr.on([blocks.load, documents_tab.select], listed, None, documents, **QUIET)
+        gr.on([blocks.load, documents_tab.select, came.change], lister(documents), browse.asked,
+              [browse.filters[1], *browse.listed], **QUIET)
         blocks.unload(closed)
     return blocks
 

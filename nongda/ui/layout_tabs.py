@@ -1,15 +1,14 @@
-"""The tabs for questions, documents and the program's state: their components, events and updates."""
+"""The tabs for questions and the program's state: their components, events and updates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from nongda.ui import render
-from nongda.ui.handlers import AddView, ChatView, Desk
+from nongda.ui.handlers import ChatView, Desk
 from nongda.ui.texts import STARTERS, TEXTS, Language, language_of
 
 I18N = gr.I18n(**{"zh": TEXTS["zh"], "zh-CN": TEXTS["zh"], "zh-TW": TEXTS["zh"], "en": TEXTS["en"]})
@@ -71,54 +70,6 @@ def _asking_ready_made(desk: Desk, key: str) -> Callable[[gr.Request], Iterator[
     return asked
 
 
-def documents_tab(desk: Desk) -> list[Any]:
-    """Build adding, the list and removing; returns what `documents` fills."""
-    files = gr.File(label=I18N("upload"), file_count="multiple", height=150, elem_id="files")
-    with gr.Row(elem_id="adding"):
-        add = gr.Button(I18N("add"), variant="primary", interactive=False, elem_id="add")
-        halt = gr.Button(I18N("add_stop"), interactive=False, elem_id="add-stop")
-    progress = gr.HTML("", elem_id="progress")
-    table = gr.HTML("", elem_id="documents")
-    choice = gr.Dropdown(choices=[], value=None, label=I18N("remove_choose"), elem_id="choice")
-    with gr.Row(elem_id="removing"):
-        remove = gr.Button(I18N("remove"), elem_id="remove")
-        yes = gr.Button(I18N("remove_yes"), variant="stop", visible=False, elem_id="remove-yes")
-        no = gr.Button(I18N("remove_no"), visible=False, elem_id="remove-no")
-    message = gr.HTML("", elem_id="removed")
-    confirming = [message, remove, yes, no]
-
-    def added(paths: list[str] | None, request: gr.Request) -> Iterator[Updates]:
-        language, chosen = language_for(request), [Path(path) for path in paths or ()]
-        for view in desk.add(session_of(request), chosen, language):
-            yield *_adding(view), gr.skip(), gr.skip(), gr.skip()
-        for path in chosen:
-            path.unlink(missing_ok=True)  # Gradio's copy of the upload; the knowledge base has its own
-        yield gr.skip(), gr.skip(), gr.skip(), None, *documents(desk, language)
-
-    def confirm(doc_id: str | None, request: gr.Request) -> Updates:
-        return _confirming(*desk.confirm(doc_id, language_for(request)))
-
-    def removed(doc_id: str, request: gr.Request) -> Updates:
-        language = language_for(request)
-        return *_confirming(desk.remove(doc_id, language), False), *documents(desk, language)
-
-    # The button waits for the upload to be complete; a file list emptied after adding shuts it again.
-    files.change(lambda paths: gr.update(interactive=bool(paths)), files, add, **QUIET)
-    add.click(added, files, [progress, add, halt, files, table, choice], **QUIET)
-    halt.click(_stopping(desk), None, None, queue=False, **QUIET)
-    remove.click(confirm, choice, confirming, **QUIET)
-    no.click(lambda: _confirming("", False), None, confirming, **QUIET)
-    yes.click(removed, choice, [*confirming, table, choice], **QUIET)
-    return [table, choice]
-
-
-def _stopping(desk: Desk) -> Callable[[gr.Request], None]:
-    def halted(request: gr.Request) -> None:
-        desk.stop_adding(session_of(request))
-
-    return halted
-
-
 def status_tab(desk: Desk, tab: gr.Tab) -> None:
     """Build the report on the program's state."""
     report = gr.HTML(elem_id="report")
@@ -142,20 +93,6 @@ def chat(view: ChatView) -> Updates:
         gr.update(interactive=view.busy),
         gr.update(visible=not view.started),
     )
-
-
-def _adding(view: AddView) -> Updates:
-    return view.progress, gr.update(interactive=False), gr.update(interactive=view.busy)
-
-
-def _confirming(message: str, asking: bool) -> Updates:
-    return message, gr.update(visible=not asking), gr.update(visible=asking), gr.update(visible=asking)
-
-
-def documents(desk: Desk, language: Language) -> Updates:
-    """Return the updates of `documents_tab`'s components."""
-    table, choices = desk.documents(language)
-    return table, gr.update(choices=choices, value=None)
 
 
 def session_of(request: gr.Request) -> str:

@@ -74,7 +74,7 @@ def _kind(line: str) -> str:
 
 def _block(kind: str, lines: list[str], inline: Inline) -> str:
     if kind == "table" and len(lines) > 1:
-        return _table(lines, inline)
+        return table(lines, inline)
     if kind == "list":
         items = "".join(f'<li value="{m[1]}">{inline(m[2])}</li>' for line in lines if (m := _ITEM.match(line)))
         return f"<ol>{items}</ol>"
@@ -82,7 +82,8 @@ def _block(kind: str, lines: list[str], inline: Inline) -> str:
     return f"<p>{words}</p>" if words else ""
 
 
-def _table(lines: list[str], inline: Inline) -> str:
+def table(lines: list[str], inline: Inline) -> str:
+    """Return lines that begin with a bar as a table; a rule below the first makes it the header."""
     has_header = bool(_RULE.match(lines[1]))
     rows = [_cells(line) for line in lines if not _RULE.match(line)]
     width = max((len(row) for row in rows), default=0)

@@ -75,7 +75,8 @@ def card(candidate: Candidate, number: int, place: int, citations: Sequence[Cita
         f"{cited}</summary>"
         f'<p class="where">{escape(" · ".join(where))}</p>'
         f'<div class="passage">{marked(chunk.text, quotes)}</div>'
-        f'{remarks}<p class="about">{tag}{_about(document, texts)}<code>[{escape(chunk.id)}]</code></p></details>'
+        f'{remarks}<p class="about">{tag}{_about(document, texts)}<code>[{escape(chunk.id)}]</code>'
+        f"{_look(chunk.id, texts)}</p></details>"
     )
 
 
@@ -201,8 +202,15 @@ def _note(note: Note, exchange: Exchange, texts: Texts) -> str:
 
 def _quote(citation: Citation, texts: Texts) -> str:
     where = " › ".join([citation.doc or citation.source, *citation.heading])
-    return (f'<blockquote>{escape(citation.quote)}<footer>{escape(where)} <code>[{escape(citation.id)}]</code></footer>'
+    return (f'<blockquote>{escape(citation.quote)}<footer>{escape(where)} <code>[{escape(citation.id)}]</code> '
+            f"{_look(citation.id, texts)}</footer>"
             f"{_remarks([citation], texts)}</blockquote>")
+
+
+def _look(cited: str, texts: Texts) -> str:
+    """Return a button that opens the document at a passage; the page's script sends what it holds."""
+    return (f'<button type="button" class="look" data-open="{escape(cited)}" aria-label="{texts["look_original"]} {escape(cited)}">'
+            f'{texts["look_original"]}</button>')
 
 
 def _remarks(citations: Iterable[Citation], texts: Texts) -> str:

@@ -1,4 +1,4 @@
-"""The tables of the documents, words and status tabs as HTML; pure functions, everything is escaped."""
+"""The tables of the words and status tabs as HTML; pure functions, everything is escaped."""
 
 from __future__ import annotations
 
@@ -7,27 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 from nongda.language.own_words import OwnWord
-from nongda.records import StoredDocument
-from nongda.ui.prose import title_of
 from nongda.ui.render import Texts
 
 SHOWN_PROBLEMS = 300
 SIZES = ("memory_total", "memory_available")  # reported in bytes
-
-
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """One file being added: its place in the work and, at the end, the sentence about it."""
-
-    name: str
-    status: Literal["waiting", "adding", "added", "skipped", "failed", "not_done"] = "waiting"
-    done: int = 0
-    total: int = 0
-    message: str = ""
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +23,6 @@ class BadRow:
     number: int
     word: OwnWord
     problem: str
-
-
-def documents(stored: Sequence[StoredDocument], texts: Texts) -> str:
-    """Return the table of the knowledge base's documents."""
-    if not stored:
-        return f'<p class="hint">{texts["documents_empty"]}</p>'
-    columns = ("title", "file", "pages", "chunks", "characters", "added")
-    head = "".join(f'<th scope="col">{texts[f"document_{name}"]}</th>' for name in columns)
-    rows = "".join(_document_row(document, texts) for document in stored)
-    count = texts["documents_count"].format(count=len(stored))
-    return (f'<p class="hint">{count}</p><div class="wide"><table class="sheet">'
-            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>")
-
-
-def adding(files: Sequence[FileState], texts: Texts) -> str:
-    """Return the list of files being added, each with its progress or the sentence about it."""
-    return f'<ul class="files" aria-live="polite">{"".join(_file(state, texts) for state in files)}</ul>'
 
 
 def status(report: Mapping[str, Any], texts: Texts, names: Mapping[str, str]) -> str:
@@ -140,29 +109,6 @@ def _word_table(rows: str, texts: Texts, last: str, kind: str = "words") -> str:
 def _word_cells(word: OwnWord, texts: Texts) -> str:
     kind = texts.get(f"kind_of_{word.kind}", word.kind)
     return f"<td>{escape(word.alias)}</td><td>{escape(word.term)}</td><td>{escape(kind)}</td>"
-
-
-def _document_row(document: StoredDocument, texts: Texts) -> str:
-    sample = f' <span class="tag sample">{texts["sample"]}</span>' if document.meta.sample else ""
-    pages = "—" if document.pages is None else f"{document.pages:,}"
-    return (f"<tr><td>{escape(title_of(document))}{sample}</td><td>{escape(document.source)}</td>"
-            f"<td class='n'>{pages}</td><td class='n'>{document.chunks:,}</td>"
-            f"<td class='n'>{document.characters:,}</td>"
-            f"<td>{escape(local_time(document.added_at))}</td></tr>")
-
-
-def _file(state: FileState, texts: Texts) -> str:
-    bar = ""
-    if state.status == "adding":
-        value, count = "", texts["adding"]
-        if state.total:
-            value = f' value="{state.done}" max="{state.total}"'
-            count = texts["chunks_of"].format(done=state.done, total=state.total)
-        bar = f"<progress{value}></progress><span>{count}</span>"
-    message = f"<p>{escape(state.message)}</p>" if state.message else ""
-    warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in state.warnings)
-    label = "" if bar else f'<span class="tag {state.status}">{texts[state.status]}</span>'
-    return f'<li><div><b>{escape(state.name)}</b>{label}{bar}</div>{message}{warnings}</li>'
 
 
 def _flatten(value: object, texts: Texts, names: Texts, path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
