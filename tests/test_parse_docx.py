@@ -1,10 +1,14 @@
+import copy
 import io
 import zipfile
 
 import docx
 import pytest
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
+from docx.oxml.ns import nsdecls, qn
+from table_world import TABLES, cells_recovered, spans_of
 
 from nongda.documents import parse_docx as module
 from nongda.documents.parse import parse_bytes
@@ -147,17 +151,143 @@ def test_an_encrypted_file_or_an_old_doc_is_one_sentence():
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(word, monkeypatch):
     buffer = io.BytesIO(saved(word))
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("word/bomb.xml", b"\0" * (module._RATIO_FROM + 1))
-    monkeypatch.setattr(module.docx, "Document", lambda _: pytest.fail("was opened"))
+        archive.writestr("word/bomb.xml", b"\0" * (21 * 2**20))
+    monkeypatch.setattr(module, "Package", None)
     with pytest.raises(DocumentError, match="手册.docx.*大得异常"):
-        parse_docx(buffer.getvalue(), "手册.docx")
+        parse_bytes(buffer.getvalue(), "手册.docx")
 
 
-def test_too_much_unpacked_text_is_refused_whatever_its_ratio(word, monkeypatch):
+def put(document, layout):
+    table = document.add_table(len(layout), len(layout[0]))
+    for text, r, c, rows, columns in spans_of(layout):
+        cell = table.cell(r, c)
+        cell.text = text
+        cell.merge(table.cell(r + rows - 1, c + columns - 1))
+    return table
+
+
+@pytest.mark.parametrize("case", TABLES, ids=lambda case: case.name)
+def test_merged_headers_and_labels_are_found_cell_by_cell(word, case):
+    word.add_paragraph(case.caption)
+    put(word, case.layout)
+    (_, caption), (kind, text) = blocks(word)
+    assert (caption, kind) == (case.caption, "table")
+    assert cells_recovered(case.rows, text) == (sum(map(len, case.rows)),) * 2
+
+
+def test_header_rows_that_word_repeats_on_each_page_are_the_header(word):
+    table = put(word, (("药剂", "苗期", "穗期"), ("名称", "用量", "用量"), ("甲", "停用", "少用")))
+    for row in table.rows[:2]:
+        row._tr.get_or_add_trPr().append(parse_xml(f"<w:tblHeader {nsdecls('w')}/>"))
+    assert blocks(word)[0][1].split("\n")[0] == "| 药剂 名称 | 苗期 用量 | 穗期 用量 |"
+
+
+def test_the_unit_between_caption_and_table_stays_with_the_table(word):
+    word.add_paragraph("表1 水稻用药")
+    word.add_paragraph("单位：克/亩")
+    put(word, (("药剂", "用量"), ("甲", "20")))
+    word.add_paragraph("单位：公斤/亩")
+    put(word, (("肥料", "用量"), ("尿素", "10")))
+    assert [text for kind, text in blocks(word) if kind == "paragraph"] == ["表1 水稻用药 单位：克/亩", "表 单位：公斤/亩"]
+
+
+def test_a_table_inside_a_cell_is_a_table_named_by_its_row(word):
+    table = put(word, (("病害", "用药"), ("稻瘟病", "见内表")))
+    inner = table.cell(1, 1).add_table(2, 2)
+    for cell, text in zip((c for row in inner.rows for c in row.cells), ("药剂", "用量", "甲", "20"), strict=True):
+        cell.text = text
+    assert blocks(word) == [
+        ("table", "| 病害 | 用药 |\n|---|---|\n| 稻瘟病 | 见内表 |"), ("paragraph", "表 稻瘟病"),
+        ("table", "| 药剂 | 用量 |\n|---|---|\n| 甲 | 20 |")]
+
+
+def test_a_frame_around_a_table_and_a_heading_is_only_a_frame(word):
+    frame = word.add_table(1, 1).cell(0, 0)
+    frame.paragraphs[0].text = "用药"
+    frame.paragraphs[0].style = "Heading 1"
+    inner = frame.add_table(2, 2)
+    for cell, text in zip((c for row in inner.rows for c in row.cells), ("药剂", "用量", "甲", "20"), strict=True):
+        cell.text = text
+    block, = parse_docx(saved(word), "手册.docx").blocks
+    assert block.kind == "table" and "| 甲 | 20 |" in block.text
+
+
+def test_a_row_deleted_with_changes_tracked_is_gone(word):
+    table = put(word, (("药剂", "用量"), ("甲", "20"), ("乙", "30")))
+    table.rows[1]._tr.get_or_add_trPr().append(parse_xml(f"<w:del {nsdecls('w')}/>"))
+    assert blocks(word) == [("table", "| 药剂 | 用量 |\n|---|---|\n| 乙 | 30 |")]
+
+
+def test_rows_inside_a_content_control_are_read(word):
+    table = put(word, (("药剂", "用量"), ("甲", "20")))
+    control = parse_xml(f"<w:sdt {nsdecls('w')}><w:sdtContent/></w:sdt>")
+    row = table.rows[1]._tr
+    row.addprevious(control)
+    control[0].append(row)
+    assert "| 甲 | 20 |" in blocks(word)[0][1]
+
+
+def test_columns_merged_in_the_old_way_are_one_cell(word):
+    table = put(word, (("品种", "产量", ""), ("", "头季", "二季"), ("甲", "500", "300")))
+    for number, value in ((1, "restart"), (2, "continue")):
+        properties = table.rows[0]._tr.findall(qn("w:tc"))[number].get_or_add_tcPr()
+        properties.append(parse_xml(f"<w:hMerge {nsdecls('w')} w:val='{value}'/>"))
+    assert blocks(word)[0][1].split("\n")[0] == "| 品种 | 产量 头季 | 产量 二季 |"
+
+
+def test_lines_of_a_cell_are_parted_and_those_of_a_header_are_one_name(word):
+    put(word, (("药剂", "安全间\n隔期"), ("三环唑\n稻瘟灵", "21")))
+    assert blocks(word)[0][1] == "| 药剂 | 安全间隔期 |\n|---|---|\n| 三环唑 稻瘟灵 | 21 |"
+
+
+def test_hidden_words_and_field_codes_are_not_read_but_results_are(word):
+    add_xml(word, "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>密</w:t></w:r><w:r><w:fldChar w:fldCharType='begin'/></w:r>"
+                  "<w:r><w:instrText>= 2*10</w:instrText></w:r><w:r><w:fldChar w:fldCharType='separate'/></w:r>"
+                  "<w:r><w:t>20</w:t></w:r><w:r><w:fldChar w:fldCharType='end'/></w:r><w:r><w:t>克。</w:t></w:r></w:p>")
+    assert blocks(word) == [("paragraph", "20克。")]
+
+
+def test_headers_and_footers_are_not_read(word):
+    word.sections[0].header.paragraphs[0].text = "某站内部"
+    word.sections[0].footer.paragraphs[0].text = "第1页"
     word.add_paragraph("文。")
-    monkeypatch.setattr(module, "_MAX_UNPACKED", 1000)
-    with pytest.raises(DocumentError, match="大得异常"):
-        parse_docx(saved(word), "手册.docx")
+    assert blocks(word) == [("paragraph", "文。")]
+
+
+def with_footnote(word, text):
+    part = Part(PackURI("/word/footnotes.xml"), "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml",
+                f"<w:footnotes {nsdecls('w')}><w:footnote w:id='2'><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:footnote>"
+                "</w:footnotes>".encode(), word.part.package)
+    word.part.relate_to(part, "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes")
+    return parse_xml(f"<w:r {nsdecls('w')}><w:footnoteReference w:id='2'/></w:r>")
+
+
+def test_a_footnote_follows_its_paragraph_or_table(word):
+    mark = with_footnote(word, "每季最多两次。")
+    word.add_paragraph("喷药。")._p.append(mark)
+    put(word, (("药剂", "用量"), ("甲", "20"))).cell(1, 1).paragraphs[0]._p.append(copy.deepcopy(mark))
+    assert [text for _, text in blocks(word)] == [
+        "喷药。", "注：每季最多两次。", "| 药剂 | 用量 |\n|---|---|\n| 甲 | 20 |", "注：每季最多两次。"]
+
+
+def test_a_document_with_macros_is_read_and_they_are_not_run(word):
+    word.add_paragraph("文。")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(saved(word))) as old, zipfile.ZipFile(buffer, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "[Content_Types].xml":
+                data = data.replace(b"openxmlformats-officedocument.wordprocessingml.document.main",
+                                    b"ms-word.document.macroEnabled.main").replace(
+                    b"</Types>", b'<Default Extension="bin" ContentType="application/vnd.ms-office.vbaProject"/></Types>')
+            if name == "word/_rels/document.xml.rels":
+                data = data.replace(b"</Relationships>", b'<Relationship Id="rIdM" Type="http://schemas.microsoft.com/office/2006/'
+                                    b'relationships/vbaProject" Target="vbaProject.bin"/></Relationships>')
+            new.writestr(name, data)
+        new.writestr("word/vbaProject.bin", b"\0" * 10)
+    document = parse_bytes(buffer.getvalue(), "通知.docm")
+    assert [b.text for b in document.blocks] == ["文。"]
+    assert document.warnings == ("文件“通知.docm”带有宏：宏没有运行，只读取了文字",)
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04broken", b"no zip\0at all"])

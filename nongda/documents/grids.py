@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from nongda.documents.grid_header import Grid, header_depth, header_names, is_title_row, is_unit_line
 from nongda.documents.grid_header import GridCell as GridCell
 from nongda.documents.lines import ends_sentence, is_list_item
+from nongda.documents.outline import Item
 from nongda.documents.tables import table_text
 from nongda.intake import Block
 
@@ -55,6 +56,24 @@ def as_caption(text: str) -> str:
     return text if is_caption else f"表 {text}"
 
 
+def captioned(items: Sequence[Item]) -> list[Item]:
+    """Join a line that states a table's unit to the caption above it, so that both stay with the table."""
+    found: list[Item] = []
+    for item in items:
+        unit = found[-1] if found else None
+        is_table = isinstance(item, Block) and item.kind == "table"
+        if is_table and isinstance(unit, Block) and unit.kind == "paragraph" and is_unit_line(unit.text):
+            found.pop()
+            above = found[-1] if found else None
+            if isinstance(above, Block) and above.kind == "paragraph" and as_caption(above.text) == above.text \
+                    and len(above.text) + len(unit.text) < _MAX_CAPTION:
+                found[-1] = replace(above, text=f"{above.text} {unit.text}")
+            else:
+                found.append(replace(unit, text=as_caption(unit.text)))
+        found.append(item)
+    return found
+
+
 def grid_rows(cells: Sequence[GridCell], header_rows: int | None = None) -> list[list[str]]:
     """Return the rows of a table without title rows; the first is its header, joined of `header_rows` rows.
 
@@ -87,8 +106,9 @@ def grid_blocks(cells: Sequence[GridCell], header_rows: int | None = None, page:
 
     A single column is text in a frame, and so is a single row.
     """
-    if len({cell.column for cell in cells if cell.text.strip()}) <= 1:
-        texts = [title, *(cell.text for cell in sorted(cells, key=lambda c: c.row))]
+    seen = [cell for cell in cells if cell.text.strip()]
+    if len({cell.column for cell in seen}) <= 1 or len({cell.row for cell in seen}) <= 1:
+        texts = [title, *(cell.text for cell in sorted(seen, key=lambda c: (c.row, c.column)))]
         return [_line(line, page, confidence) for text in texts for line in _lines(text)]
     table = read_grid(cells, header_rows)
     table = replace(table, titles=(title, *table.titles)) if title else table

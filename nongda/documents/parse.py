@@ -43,6 +43,7 @@ PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
     ".markdown": parse_markdown,
     ".txt": parse_text,
     ".docx": parse_docx,
+    ".docm": parse_docx,
     ".html": parse_html,
     ".htm": parse_html,
     ".mht": parse_html,

@@ -4,57 +4,58 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-import docx
+from docx.opc.part import PartFactory
 from docx.oxml.ns import qn
+from docx.package import Package
+from docx.parts.document import DocumentPart
 
+from nongda.documents.containers import OLE
 from nongda.documents.docx_numbering import Numbering
+from nongda.documents.docx_tables import read_table
+from nongda.documents.docx_text import Notes, W, paragraph_text, text_boxes
+from nongda.documents.grids import as_caption, captioned, grid_blocks
 from nongda.documents.lines import is_list_item, join_lines, numbered_heading
 from nongda.documents.outline import Heading, Item, assemble, first_heading
-from nongda.documents.tables import table_text
 from nongda.errors import DocumentError
 from nongda.intake import Block, ParsedDocument
 from nongda.records import DocumentMeta
 
-_OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # an encrypted docx, and an old .doc, is such a container
-_MAX_UNPACKED = 500 * 2**20  # bytes
-_MAX_RATIO = 200  # real documents stay under 50; a bomb reaches 1,000
-_RATIO_FROM = 20 * 2**20  # bytes unpacked; under this even a bomb is harmless
+_WITH_MACROS = "application/vnd.ms-word.document.macroEnabled.main+xml"
+_LARGE_PICTURE = 50_000  # bytes; a smaller one is a logo or a signature
 _HEADING_STYLE = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_HIDDEN = frozenset(
-    [_W + tag for tag in ("del", "moveFrom", "rt", "txbxContent", "pPr", "rPr", "instrText", "delText")]
-    + ["{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"]
-)
-_TEXT = frozenset([_W + "t", "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"])
 
 
 def parse_docx(data: bytes, name: str) -> ParsedDocument:
-    """Parse a Word document. Raises DocumentError where it is encrypted, an old .doc, or a zip bomb."""
-    _check_container(data, name)
-    document = docx.Document(io.BytesIO(data))
-    items = _Reader(document).items()
+    """Parse a Word document. Raises DocumentError where it is encrypted or an old .doc."""
+    if data.startswith(OLE):
+        raise DocumentError(f"文件“{name}”已加密或是旧版 .doc：请去掉密码并另存为 .docx 后再添加")
+    document = _opened(data)
+    items = captioned(_Reader(document).items())
     title = first_heading(items, 0) or " ".join((document.core_properties.title or "").split())
     title = title or first_heading(items, 1) or first_heading(items) or PurePath(name).stem
-    return ParsedDocument(DocumentMeta(title=title), assemble(items, title))
+    return ParsedDocument(DocumentMeta(title=title), assemble(items, title), warnings=tuple(_warnings(document, name)))
 
 
-def _check_container(data: bytes, name: str) -> None:
-    if data.startswith(_OLE):
-        raise DocumentError(f"文件“{name}”已加密或是旧版 .doc：请去掉密码并另存为 .docx 后再添加")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        entries = archive.infolist()
-    if any(entry.flag_bits & 1 for entry in entries):
-        raise DocumentError(f"文件“{name}”已加密：请去掉密码后再添加")
-    unpacked = sum(entry.file_size for entry in entries)
-    packed = max(1, sum(entry.compress_size for entry in entries))
-    if unpacked > _MAX_UNPACKED or (unpacked > _RATIO_FROM and unpacked > _MAX_RATIO * packed):
-        size = unpacked // 2**20
-        raise DocumentError(f"文件“{name}”解压后大得异常（{size} MB）：请检查来源，或拆成几份后再添加")
+def _opened(data: bytes) -> Any:  # noqa: ANN401 - python-docx is untyped
+    """Open a document, one with macros too: python-docx knows only the kind without."""
+    PartFactory.part_type_for.setdefault(_WITH_MACROS, DocumentPart)
+    part = Package.open(io.BytesIO(data)).main_document_part
+    if not isinstance(part, DocumentPart):
+        raise ValueError(f"not a Word document but {part.content_type}")
+    return part.document
+
+
+def _warnings(document: Any, name: str) -> Iterator[str]:  # noqa: ANN401
+    parts = list(document.part.package.iter_parts())
+    if any("vbaproject" in str(part.partname).lower() for part in parts):
+        yield f"文件“{name}”带有宏：宏没有运行，只读取了文字"
+    pictures = [p for p in parts if str(p.content_type).startswith("image/") and len(p.blob) >= _LARGE_PICTURE]
+    if pictures:
+        yield f"文件“{name}”里有 {len(pictures)} 张图片，图片里的文字没有读取：需要的话请把图片另存后单独添加"
 
 
 class _Reader:
@@ -64,6 +65,7 @@ class _Reader:
         self._body = document.element.body
         self._styles = {s.style_id: s for s in document.styles if getattr(s, "style_id", None)}
         self._numbering = Numbering(document)
+        self._notes = Notes(document)
 
     def items(self) -> list[Item]:
         """Return headings and blocks; numbers make headings only where no style does."""
@@ -87,18 +89,33 @@ class _Reader:
             yield Block("\n".join(run), "list")
 
     def _inner(self, element: Any) -> Iterator[Item]:  # noqa: ANN401
-        if element.tag == _W + "p":
+        if element.tag == W + "p":
             yield from self._paragraph(element)
-            for box in element.iter(_W + "txbxContent"):
-                if not any(parent.tag in _HIDDEN for parent in box.iterancestors()):
-                    yield from self._walk(box)
-        elif element.tag == _W + "tbl":
-            yield from _table_items(element)
-        elif element.tag == _W + "sdt" and not _is_contents_list(element):
+            yield from self._beside(element)
+        elif element.tag == W + "tbl":
+            yield from self._table(element)
+        elif element.tag == W + "sdt" and not _is_contents_list(element):
             for content in element.findall(qn("w:sdtContent")):
                 yield from self._walk(content)
-        elif element.tag in (_W + "ins", _W + "customXml", _W + "smartTag"):
+        elif element.tag in (W + "ins", W + "moveTo", W + "customXml", W + "smartTag"):
             yield from self._walk(element)
+
+    def _beside(self, element: Any) -> Iterator[Item]:  # noqa: ANN401
+        """Yield the notes and text boxes that hang on a paragraph or table."""
+        yield from (Block(note) for note in self._notes.of(element))
+        for box in text_boxes(element):
+            yield from self._walk(box)
+
+    def _table(self, element: Any, title: str = "") -> Iterator[Item]:  # noqa: ANN401
+        table = read_table(element)
+        if table.is_frame:
+            for frame in table.frames:
+                yield from self._walk(frame)
+            return
+        yield from grid_blocks(table.cells, table.header_rows, title=title)
+        for row, nested in table.nested:
+            yield from self._table(nested, as_caption(table.label(row)))
+        yield from self._beside(element)
 
     def _paragraph(self, paragraph: Any) -> Iterator[Item]:  # noqa: ANN401
         text = paragraph_text(paragraph)
@@ -132,8 +149,8 @@ class _Reader:
         return names, level
 
     def _style_chain(self, paragraph: Any) -> Iterator[Any]:  # noqa: ANN401
-        reference = paragraph.find(f"{_W}pPr/{_W}pStyle")
-        style = self._styles.get(reference.get(_W + "val")) if reference is not None else None
+        reference = paragraph.find(f"{W}pPr/{W}pStyle")
+        style = self._styles.get(reference.get(W + "val")) if reference is not None else None
         seen: set[str] = set()
         while style is not None and style.style_id not in seen:  # a broken file may refer in a circle
             seen.add(style.style_id)
@@ -142,44 +159,25 @@ class _Reader:
 
     def _numbering_of(self, paragraph: Any) -> tuple[str, int] | None:  # noqa: ANN401
         for element in (paragraph, *(style.element for style in self._style_chain(paragraph))):
-            number = element.find(f"{_W}pPr/{_W}numPr/{_W}numId")
+            number = element.find(f"{W}pPr/{W}numPr/{W}numId")
             if number is None:
                 continue
-            level = element.find(f"{_W}pPr/{_W}numPr/{_W}ilvl")
-            num_id = str(number.get(_W + "val", "0"))
-            depth = str(level.get(_W + "val", "0")) if level is not None else "0"
+            level = element.find(f"{W}pPr/{W}numPr/{W}ilvl")
+            num_id = str(number.get(W + "val", "0"))
+            depth = str(level.get(W + "val", "0")) if level is not None else "0"
             return None if num_id == "0" else (num_id, int(depth) if depth.isdigit() else 0)
         return None
 
 
-def paragraph_text(paragraph: Any) -> str:  # noqa: ANN401
-    """Return the words a reader sees: insertions and links with, deletions and field codes without."""
-    pieces: list[str] = []
-    for child in paragraph:
-        if child.tag in _HIDDEN or not isinstance(child.tag, str):
-            continue
-        if child.tag in _TEXT:
-            pieces.append(child.text or "")
-        elif child.tag == _W + "tab":
-            pieces.append("\t")
-        elif child.tag in (_W + "br", _W + "cr"):
-            pieces.append("\n")
-        elif child.tag == _W + "noBreakHyphen":
-            pieces.append("-")
-        else:
-            pieces.append(paragraph_text(child))
-    return "".join(pieces)
-
-
 def _outline_level(element: Any) -> int | None:  # noqa: ANN401
-    outline = element.find(f"{_W}pPr/{_W}outlineLvl")
-    value = str(outline.get(_W + "val", "9")) if outline is not None else "9"
+    outline = element.find(f"{W}pPr/{W}outlineLvl")
+    value = str(outline.get(W + "val", "9")) if outline is not None else "9"
     return int(value) + 1 if value.isdigit() and int(value) < 9 else None
 
 
 def _is_contents_list(element: Any) -> bool:  # noqa: ANN401
-    gallery = element.find(f"{_W}sdtPr/{_W}docPartObj/{_W}docPartGallery")
-    return gallery is not None and gallery.get(_W + "val") == "Table of Contents"
+    gallery = element.find(f"{W}sdtPr/{W}docPartObj/{W}docPartGallery")
+    return gallery is not None and gallery.get(W + "val") == "Table of Contents"
 
 
 def _as_numbered_heading(item: Item) -> Item:
@@ -188,44 +186,3 @@ def _as_numbered_heading(item: Item) -> Item:
         if found is not None:
             return Heading(*found, numbered=True)
     return item
-
-
-def _table_items(table: Any) -> Iterator[Block]:  # noqa: ANN401
-    """Yield a table with its merged title rows before it as paragraphs; a single column is only a frame."""
-    rows = list(_rows(table))
-    while rows and len(rows[0]) > 1 and len(set(rows[0])) == 1 and rows[0][0]:
-        yield Block(rows.pop(0)[0])
-    if max((len(row) for row in rows), default=0) <= 1:
-        yield from (Block(row[0]) for row in rows if row and row[0])
-        return
-    text = table_text(rows)
-    if text:
-        yield Block(text, "table")
-
-
-def _rows(table: Any) -> Iterator[list[str]]:  # noqa: ANN401
-    """Yield the cells of each row; a cell merged downwards or across the header is repeated."""
-    above: list[str] = []
-    for number, row in enumerate(table.findall(_W + "tr")):
-        before = row.find(f"{_W}trPr/{_W}gridBefore")
-        cells = [""] * _number(before, 0)
-        for cell in row.iter(_W + "tc"):
-            if next(cell.iterancestors(_W + "tr")) is not row:
-                continue  # of a table inside a cell: its words are part of that cell's text
-            span = max(1, _number(cell.find(f"{_W}tcPr/{_W}gridSpan"), 1))
-            merge = cell.find(f"{_W}tcPr/{_W}vMerge")
-            merged = merge is not None and merge.get(_W + "val", "continue") == "continue"
-            if merged and len(cells) < len(above):
-                text = above[len(cells)]
-            else:
-                text = join_lines([paragraph_text(p) for p in cell.iter(_W + "p")])
-            # In the header a repeated name keeps each column readable; below it would double the words.
-            is_title = span > 1 and not cells and len(row.findall(_W + "tc")) == 1
-            cells.extend([text] + [text if number == 0 or is_title else ""] * (span - 1))
-        yield cells
-        above = cells
-
-
-def _number(element: Any, default: int) -> int:  # noqa: ANN401
-    value = str(element.get(_W + "val", default)) if element is not None else str(default)
-    return min(int(value), 1000) if value.isdigit() else default
