@@ -1,3 +1,6 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
 from nongda.documents.tables import slice_table, table_text
 
 
@@ -20,3 +23,49 @@ def test_slices_repeat_title_and_header_and_cut_no_row():
     assert slice_table(text, "表1", 10, 26) == [
         "表1\n| a |\n|---|\n| 1 |\n| 2 |", "表1\n| a |\n|---|\n| 3 |"]
     assert slice_table(text, "", 10, 1) == [f"| a |\n|---|\n| {n} |" for n in (1, 2, 3)]
+
+
+def test_a_row_over_the_limit_goes_on_below_with_its_short_cells():
+    sentences = ["甲" * 59 + "。", "乙" * 59 + "。", "丙" * 59 + "。"]
+    text = f"| 病害 | 用量 | 说明 |\n|---|---|---|\n| 稻瘟病 | 20 | {''.join(sentences)} |\n| 纹枯病 | 15 | 早治 |"
+    head = "| 病害 | 用量 | 说明 |\n|---|---|---|"
+    assert slice_table(text, "", 100, 180) == [
+        f"{head}\n| 稻瘟病 | 20 | {sentences[0]}{sentences[1]} |", f"{head}\n| 稻瘟病 | 20 | {sentences[2]} |\n| 纹枯病 | 15 | 早治 |"]
+
+
+def test_two_long_cells_go_on_side_by_side():
+    first, second = ("甲" * 59 + "。") * 2, ("乙" * 59 + "。") * 3
+    pieces = slice_table(f"| 症状 | 防治 |\n|---|---|\n| {first} | {second} |", "", 100, 200)
+    rows = [line.strip("| ").split(" | ") for piece in pieces for line in piece.split("\n")[2:]]
+    assert "".join(row[0] for row in rows if row[0][0] == "甲") == first
+    assert "".join(row[-1].lstrip("| ") for row in rows) == second and len(rows) == 3
+
+
+def test_a_wide_table_is_parted_by_columns_that_keep_what_names_their_rows():
+    names = ["防治对象", "药剂", *(f"第{n}次施药的用量（克/亩）" for n in range(1, 7))]
+    rows = [names, ["稻瘟病", "三环唑", *"123456"], ["纹枯病", "井冈霉素", *"789", "", "", ""]]
+    slices = slice_table(table_text(rows), "表1", 100, 180)
+    # a header may take 90 characters: the two labels take 15, each column 16
+    assert [s.split("\n")[1] for s in slices] == [
+        f"| 防治对象 | 药剂 | {' | '.join(part)} |" for part in (names[2:6], names[6:])]
+    assert [s.split("\n")[3:] for s in slices] == [
+        ["| 稻瘟病 | 三环唑 | 1 | 2 | 3 | 4 |", "| 纹枯病 | 井冈霉素 | 7 | 8 | 9 |  |"], ["| 稻瘟病 | 三环唑 | 5 | 6 |"]]
+    assert all(s.startswith("表1\n") for s in slices)
+
+
+def test_a_barrier_inside_a_cell_parts_no_cell():
+    text = table_text([["药剂", "说明"], ["甲|乙", "好" * 99 + "。" + "佳" * 99 + "。"]])
+    assert [s.split("\n")[2] for s in slice_table(text, "", 10, 150)] == [
+        f"| 甲\\|乙 | {c * 99}。 |" for c in "好佳"]
+
+
+row_texts = st.lists(st.text("药剂2克。；|\\ \n", max_size=30), min_size=1, max_size=5)
+
+
+@given(st.lists(row_texts, min_size=2, max_size=6), st.integers(0, 300), st.integers(1, 200))
+def test_slices_lose_no_word_and_each_has_the_title(rows, whole, limit):
+    text = table_text(rows)
+    slices = slice_table(text, "表1", whole, limit)
+    for cell in (cell for row in rows for cell in row):
+        assert all(c in "".join(slices) for c in cell.strip() if c not in " \n")
+    assert all(s.startswith("表1") for s in slices)

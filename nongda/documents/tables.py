@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+
+_BARRIER = re.compile(r"(?<!\\)\|")
+_NUMBER = re.compile(r"\s*[<>≤≥约±+\-－]?\s*\d")
+_SENTENCE = re.compile(r"[^。；！？;!?]*[。；！？;!?]+|[^。；！？;!?]+$")
+_MOST_LABELS = 3  # columns at the left that name a row
+_LONG_CELL = 100  # characters; a shorter one is never cut
 
 
 def table_text(rows: Sequence[Sequence[str]]) -> str:
@@ -13,31 +20,109 @@ def table_text(rows: Sequence[Sequence[str]]) -> str:
     used = [c for c in range(columns) if any(row[c] for row in cells)]
     if not cells:
         return ""
-    lines = ["| " + " | ".join(row[c] for c in used) + " |" for row in cells]
+    lines = [_line([row[c] for c in used]) for row in cells]
     return "\n".join([lines[0], "|" + "---|" * len(used), *lines[1:]])
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 def slice_table(text: str, title: str, whole: int, limit: int) -> list[str]:
     """Return the table under its title line, whole up to `whole` characters, else in slices of `limit`.
 
-    Title and header stand at the top of every slice; no row is cut, so that one row may pass the limit.
+    Title and header stand at the top of every slice. A header that would fill half a slice parts the table by columns too,
+    each part with the columns that name the rows. A row over the limit goes on in further rows, its long cells parted at
+    sentence ends and the short ones repeated; a row without such cells is not cut, so that it may pass the limit.
     """
     lines = text.split("\n")
     first = next((i for i, line in enumerate(lines) if line.startswith("|")), 0)
     body = first + (2 if len(lines) > first + 1 and set(lines[first + 1]) <= set("|-: ") else 1)
-    head = ([title] if title else []) + lines[:body]
-    if len("\n".join(head + lines[body:])) <= whole or body >= len(lines):
-        return ["\n".join(head + lines[body:])]
-    slices: list[list[str]] = []
-    length = 0
-    for row in lines[body:]:
-        if not slices or length + 1 + len(row) > limit:
-            slices.append([*head])
-            length = len("\n".join(head))
-        slices[-1].append(row)
+    above = ([title] if title else []) + lines[:first]
+    if len("\n".join(above + lines[first:])) <= whole or body >= len(lines):
+        return ["\n".join(above + lines[first:])]
+    slices: list[str] = []
+    for header, rows in _narrowed(lines[first:body], lines[body:], limit // 2):
+        slices.extend(_sliced([*above, *header], rows, limit))
+    return slices
+
+
+def _sliced(head: list[str], rows: Sequence[str], limit: int) -> Iterator[str]:
+    """Yield the head with as many of the rows as the limit lets in, again and again."""
+    height = len("\n".join(head))
+    taken: list[str] = []
+    length = height
+    for row in (part for whole in rows for part in _parted(whole, limit - height)):
+        if taken and length + 1 + len(row) > limit:
+            yield "\n".join([*head, *taken])
+            taken, length = [], height
+        taken.append(row)
         length += 1 + len(row)
-    return ["\n".join(rows) for rows in slices]
+    yield "\n".join([*head, *taken])
+
+
+def _narrowed(header: list[str], rows: list[str], limit: int) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield (header, rows) of the table, or of several groups of its columns where its header is over the limit."""
+    names = _cells(header[0])
+    if len(header[0]) <= limit or len(names) < 3:
+        yield header, rows
+        return
+    cells = [_cells(row) for row in rows]
+    labels = _labels(cells, len(names))
+    room = limit - len(_line(names[:labels]))
+    group: list[int] = []
+    for column in [*range(labels, len(names)), None]:
+        width = sum(len(names[c]) + 3 for c in group) + (len(names[column]) + 3 if column is not None else 0)
+        if group and (column is None or width > room):
+            kept = [*range(labels), *group]
+            is_first = group[0] == labels
+            chosen = [_line([row[c] if c < len(row) else "" for c in kept]) for row in cells
+                      if any(row[c] for c in group if c < len(row)) or (is_first and not any(row[labels:]))]
+            yield [_line([names[c] for c in kept]), "|" + "---|" * len(kept)], chosen
+            group = []
+        if column is not None:
+            group.append(column)
+
+
+def _labels(rows: Sequence[Sequence[str]], width: int) -> int:
+    """Return how many columns at the left name a row: those of words before the first of numbers."""
+    for column in range(1, min(_MOST_LABELS, width - 1)):
+        values = [row[column] for row in rows if column < len(row) and row[column]]
+        if sum(bool(_NUMBER.match(value)) for value in values) * 2 >= len(values):
+            return column
+    return 1 if width <= _MOST_LABELS else _MOST_LABELS
+
+
+def _parted(row: str, room: int) -> Iterator[str]:
+    """Yield a row, or the rows that it becomes where it is over the room and has long cells."""
+    cells = _cells(row)
+    long = [c for c, cell in enumerate(cells) if len(cell) > _LONG_CELL]
+    if len(row) <= room or not long:
+        yield row
+        return
+    short = len(row) - sum(len(cells[c]) for c in long)
+    budget = max(_LONG_CELL, (room - short) // len(long))
+    pieces = {c: _pieces(cells[c], budget) for c in long}
+    for number in range(max(map(len, pieces.values()))):
+        yield _line([(pieces[c][number] if number < len(pieces[c]) else "") if c in pieces else cell
+                     for c, cell in enumerate(cells)])
+
+
+def _pieces(text: str, budget: int) -> list[str]:
+    """Part a text at sentence ends into pieces within the budget; a longer sentence stays whole."""
+    pieces: list[str] = []
+    for sentence in _SENTENCE.findall(text):
+        if pieces and len(pieces[-1]) + len(sentence) <= budget:
+            pieces[-1] += sentence
+        else:
+            pieces.append(sentence)
+    return [piece.strip() for piece in pieces]
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a table line, their `\\|` as written."""
+    return [cell.strip() for cell in _BARRIER.split(line.strip())[1:-1]]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
