@@ -107,7 +107,7 @@ def _table(grid: TextGrid, run: Sequence[_Zone], left: float, right: float) -> T
     lines = [line for zone in run for line in zone.lines]
     inner = [(a[1] + b[0]) / 2 for a, b in zip(grid.columns, grid.columns[1:], strict=False)]
     return Table(grid.cells, grid.header_rows, (left, *inner, right), lines[0].page, left, right,
-                 run[-1].bottom, run[0].top, min(line.confidence for line in lines))
+                 run[-1].bottom, run[0].top, min(line.confidence for line in lines), is_ruled=False)
 
 
 def _without(lines: Sequence[Line], run: Sequence[_Zone], left: float, right: float) -> list[Line]:

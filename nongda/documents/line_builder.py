@@ -11,6 +11,7 @@ from nongda.documents.page_lines import Cell, Line, cell_gap
 Box = tuple[float, float, float, float]
 """Left, right, bottom, top in points."""
 
+_OTHER_LINE = 0.45  # in font sizes: cells centred beside two lines stand half a line off
 _NEAR = 8  # strokes looked at for one gap
 
 
@@ -26,12 +27,12 @@ class LineBuilder:
     def _clear(self) -> None:
         self._cells: list[Cell] = []
         self._sizes: Counter[float] = Counter()
-        self._bottom = self._top = 0.0
+        self._bottom = self._top = self._middle = self._size = 0.0
         self._space = self._typed_space = False
 
-    def is_elsewhere(self, bottom: float, top: float) -> bool:
-        """Tell whether a character at this height cannot belong to the line."""
-        return bool(self._cells) and (bottom > self._top or top < self._bottom)
+    def is_elsewhere(self, box: Box, size: float) -> bool:
+        """Tell whether a character in this box cannot belong to the line; raised and lowered ones can."""
+        return bool(self._cells) and abs((box[2] + box[3]) / 2 - self._middle) > _OTHER_LINE * max(size, self._size)
 
     def add_space(self, generated: bool) -> None:
         """Note a space; a generated one is PDFium's reading of a gap."""
@@ -55,6 +56,7 @@ class LineBuilder:
         self._space = self._typed_space = False
         self._sizes[round(size, 1)] += 1
         self._bottom, self._top = min(self._bottom, bottom), max(self._top, top)
+        self._middle, self._size = (bottom + top) / 2, size
 
     def _has_rule(self, before: float, box: Box, size: float) -> bool:
         """Tell whether a stroke stands between a cell's end and the character's box."""

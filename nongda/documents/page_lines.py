@@ -10,7 +10,7 @@ from nongda.documents.grids import GridCell
 
 CELL_GAP = 0.3  # in font sizes: from here on text may be two cells. Chinese columns stand that close
 LATIN_CELL_GAP = 0.6  # spaces between words reach 0.5
-_SAME_HEIGHT = 0.5  # of the lower of two: how much they share where they stand in one line
+_SAME_HEIGHT = 0.65  # of the lower of two: how much they share where they stand in one line
 
 
 class Placed(Protocol):

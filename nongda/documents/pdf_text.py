@@ -133,7 +133,7 @@ def _lines(glyphs: Sequence[_Glyph], page: int, main: int, middle: tuple[float, 
                 builder.add_space(glyph.is_generated)
             continue
         box = turned(glyph.box, direction, middle)
-        if builder.is_elsewhere(box[2], box[3]):
+        if builder.is_elsewhere(box, glyph.size):
             yield from _placed(builder.flush(), direction, main, middle)
         is_hyphen = glyph.text == chr(HYPHEN)
         builder.add("-" if is_hyphen else glyph.text, box, glyph.size)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from nongda.documents.lines import ends_sentence, is_list_item, numbered_heading
 from nongda.documents.page_lines import Cell, Line, Table
-from nongda.documents.text_grid import Span, columns_of, text_grid, touched
+from nongda.documents.text_grid import Span, TextGrid, assigned, columns_of, text_grid, touched
 
 _TABLE_LINES = 3
 _CAPTIONED_LINES = 2
@@ -16,6 +16,7 @@ _ALIGNED = 0.6  # in font sizes, of an edge or the middle of a cell
 _MOST_ALIGNED = 0.75  # of the cells of a column
 _LABEL = 12  # characters: at least one column of a table has cells no longer
 _APART = 1.8  # in font sizes between rows
+_SETTLED = 5  # lines after which no line may join columns
 _TRIES = 12  # lines that may turn out to stand behind the table
 _SIZES = 0.25  # by which the font sizes of one table may differ
 _CAPTION = re.compile(r"(?:附|续)?表\s*(?:[\d一二三四五六七八九十]+|[：:\s]|$)")
@@ -30,28 +31,39 @@ def is_caption(text: str) -> bool:
 
 def table_at(lines: Sequence[Line], position: int) -> tuple[Table, int] | None:
     """Return the table that begins with that line and how many lines it takes; None where none does."""
-    if len(lines[position].cells) < 2 or is_list_item(lines[position].text) or numbered_heading(lines[position].text):
+    line = lines[position]
+    if is_list_item(line.text) or numbered_heading(line.text) or is_caption(line.text) or (
+            len(line.cells) < 2 and not _stands_over(lines[position:position + 3])):
         return None
     has_caption = position > 0 and is_caption(lines[position - 1].text)
     count = _length(lines, position)
     least = _CAPTIONED_LINES if has_caption else _TABLE_LINES
     for shorter in range(count, max(least, count - _TRIES) - 1, -1):
         run = lines[position:position + shorter]
-        if _is_table(run, has_caption):
-            return _table(run), shorter
+        grid = text_grid(run)
+        if grid is not None and _is_table(run, grid, least):
+            return _table(run, grid), shorter
     return None
+
+
+def _stands_over(lines: Sequence[Line]) -> bool:
+    """Tell whether a line is the outer name of columns named below, the first column aside."""
+    line = lines[0]
+    return any(
+        len(below.cells) > 2 and line.left > below.cells[0].right + line.size and line.right < below.right + line.size
+        and line.bottom - below.top < line.size for below in lines[1:])
 
 
 def _length(lines: Sequence[Line], position: int) -> int:
     """Return how many lines from there on keep the gaps between their columns."""
     columns = 0
-    count = 1
+    count = 1 if len(lines[position].cells) > 1 else 2
     while position + count < len(lines):
         line, above = lines[position + count], lines[position + count - 1]
         if _ends(line, above):
             break
         found = len(columns_of(lines[position:position + count + 1])[0])
-        if found < max(2, columns if count > 2 else 2):
+        if found < max(2, columns if count > _SETTLED else 2):
             break
         if len(line.cells) == 1 and not _stands_in_column(lines, position, count):
             break
@@ -81,15 +93,14 @@ def _is_rest(above: Line, line: Line, columns: Sequence[Span]) -> bool:
     return bool(columns) and touched(line.cells[0], columns) != [0]
 
 
-def _is_table(run: Sequence[Line], has_caption: bool) -> bool:
-    columns, spanning = columns_of(run)
-    several = [line for line in run if len(line.cells) > 1]
-    if len(columns) < 2 or len(several) < (_CAPTIONED_LINES if has_caption else _TABLE_LINES):
+def _is_table(run: Sequence[Line], grid: TextGrid, least: int) -> bool:
+    if sum(len(line.cells) > 1 for line in run) < least:
         return False
-    cells: list[list[Cell]] = [[] for _ in columns]
-    for line in run[max(1, spanning):]:
-        for cell in line.cells:
-            cells[touched(cell, columns)[0]].append(cell)
+    cells: list[list[Cell]] = [[] for _ in grid.columns]
+    for line in run[max(1, grid.header_lines):]:
+        for cell, (first, last) in zip(line.cells, assigned(line, grid.columns), strict=True):
+            if first == last:
+                cells[first].append(cell)
     filled = [column for column in cells if column]
     sentences = sum(ends_sentence(cell.text) for line in run for cell in line.cells)
     labels = any(statistics.median(len(cell.text) for cell in column) <= _LABEL for column in filled)
@@ -106,9 +117,7 @@ def _is_aligned(cells: Sequence[Cell], size: float) -> bool:
                share([(c.left + c.right) / 2 for c in cells])) >= _MOST_ALIGNED
 
 
-def _table(run: Sequence[Line]) -> Table:
-    grid = text_grid(run)
-    assert grid is not None
+def _table(run: Sequence[Line], grid: TextGrid) -> Table:
     left, right = min(line.left for line in run), max(line.right for line in run)
     inner = [(a[1] + b[0]) / 2 for a, b in zip(grid.columns, grid.columns[1:], strict=False)]
     return Table(grid.cells, grid.header_rows, (left, *inner, right), run[0].page, left, right,
