@@ -1,5 +1,6 @@
 import copy
 import io
+import random
 import zipfile
 
 import docx
@@ -8,6 +9,7 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
+from PIL import Image
 from table_world import TABLES, cells_recovered, spans_of
 
 from nongda.documents import parse_docx as module
@@ -245,6 +247,18 @@ def test_hidden_words_and_field_codes_are_not_read_but_results_are(word):
                   "<w:r><w:instrText>= 2*10</w:instrText></w:r><w:r><w:fldChar w:fldCharType='separate'/></w:r>"
                   "<w:r><w:t>20</w:t></w:r><w:r><w:fldChar w:fldCharType='end'/></w:r><w:r><w:t>克。</w:t></w:r></w:p>")
     assert blocks(word) == [("paragraph", "20克。")]
+
+
+def test_raised_numbers_are_powers_and_large_pictures_are_counted(word):
+    paragraph = word.add_paragraph("每克10")
+    paragraph.add_run("8").font.superscript = True
+    paragraph.add_run("个。")
+    picture = io.BytesIO()
+    Image.frombytes("RGB", (200, 200), random.Random(6).randbytes(120_000)).save(picture, "PNG")
+    word.add_picture(picture)
+    document = parse_docx(saved(word), "手册.docx")
+    assert [b.text for b in document.blocks] == ["每克10⁸个。"]
+    assert document.warnings == ("文件“手册.docx”里有 1 张图片，图片里的文字没有读取：需要的话请把图片另存后单独添加",)
 
 
 def test_headers_and_footers_are_not_read(word):

@@ -6,6 +6,8 @@ from datetime import date, datetime
 import openpyxl
 import pytest
 from conftest import ROOT
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 from table_world import DOSES, LEFT, TABLES, cells_recovered, spans_of
 
 from nongda.documents import parse_xlsx as module
@@ -149,6 +151,39 @@ def test_macros_are_not_run_and_the_reader_is_told(book):
         archive.writestr("xl/vbaProject.bin", b"\0" * 100)
     document = parse_bytes(buffer.getvalue(), "表.xlsm")
     assert document.warnings == ("文件“表.xlsm”带有宏：宏没有运行，只读取了已保存的内容",)
+
+
+def test_raised_numbers_are_powers(book):
+    put(book.active, (("项目", "值"), ("菌量", "1")))
+    book.active["B2"] = CellRichText("10", TextBlock(InlineFont(vertAlign="superscript"), "8"), "个/克")
+    assert "| 菌量 | 10⁸个/克 |" in blocks(book)[0][1]
+
+
+def test_pictures_that_were_not_read_are_counted(book):
+    put(book.active, (("药剂", "用量"), ("甲", "20")))
+    buffer = io.BytesIO(saved(book))
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr("xl/media/image1.png", bytes(60_000))
+        archive.writestr("xl/media/logo.png", bytes(100))
+    warning, = parse_bytes(buffer.getvalue(), "表.xlsx").warnings
+    assert warning.startswith("文件“表.xlsx”里有 1 张图片，图片里的文字没有读取")
+
+
+def test_a_workbook_that_other_programs_wrote_carelessly_is_read():
+    parts = {
+        "_rels/.rels": '<Relationships xmlns="r"><Relationship Id="a" Type="x/officeDocument" Target="/xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": '<workbook xmlns="m" xmlns:r="i"><sheets><sheet name="用药" r:id="b"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": '<Relationships xmlns="r"><Relationship Id="b" Type="x/worksheet" '
+                                      'Target="worksheets/Sheet%201.xml"/></Relationships>',
+        "xl/worksheets/sheet 1.xml": '<worksheet xmlns="m"><sheetData><row><c t="inlineStr"><is><t>药剂</t></is></c><c t="str"><v>用量'
+                                     '_x000D_\n（克）</v></c></row><row><c t="s"><v>9</v></c><c><v>20</v></c></row><row>'
+                                     '<c t="inlineStr"><is><t>甲</t></is></c><c><v>3E1</v></c></row></sheetData></worksheet>'}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    block, = parse_bytes(buffer.getvalue(), "导出.xlsx").blocks
+    assert (block.heading, block.text) == (("用药",), "| 药剂 | 用量（克） |\n|---|---|\n|  | 20 |\n| 甲 | 30 |")
 
 
 def test_tables_parted_by_blank_rows_or_columns_are_tables_of_their_own(book):

@@ -8,6 +8,7 @@ from typing import Any
 from lxml import etree
 
 from nongda.documents.lines import join_lines
+from nongda.documents.raised import raised
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 HIDDEN = frozenset(
@@ -33,7 +34,8 @@ def paragraph_text(paragraph: Any) -> str:  # noqa: ANN401 - python-docx is unty
         elif child.tag == W + "noBreakHyphen":
             pieces.append("-")
         else:
-            pieces.append(paragraph_text(child))
+            text = paragraph_text(child)
+            pieces.append(raised(text) if _is_raised(child) else text)
     return "".join(pieces)
 
 
@@ -80,3 +82,8 @@ def _is_hidden_run(element: Any) -> bool:  # noqa: ANN401
         return False
     vanish = element.find(f"{W}rPr/{W}vanish")
     return vanish is not None and vanish.get(W + "val", "1") not in ("0", "false", "off")
+
+
+def _is_raised(element: Any) -> bool:  # noqa: ANN401
+    place = element.find(f"{W}rPr/{W}vertAlign") if element.tag == W + "r" else None
+    return place is not None and place.get(W + "val") == "superscript"

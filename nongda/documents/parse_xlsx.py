@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nongda.documents.containers import OLE, check_archive
+from nongda.documents.containers import OLE
 from nongda.documents.sheets import (
     MAX_CELLS,
     MAX_COLUMNS,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def parse_xlsx(data: bytes, name: str) -> ParsedDocument:
-    """Parse a workbook. Raises DocumentError where it is encrypted or a zip bomb.
+    """Parse a workbook. Raises DocumentError where it is encrypted.
 
     Warnings name hidden sheets, formulas without a stored result, and rows or columns beyond the limits.
     """
@@ -31,7 +31,6 @@ def parse_xlsx(data: bytes, name: str) -> ParsedDocument:
 
     if data.startswith(OLE):
         raise DocumentError(f"文件“{name}”已加密：请去掉密码后再添加")
-    check_archive(data, name)
     book = Workbook(data)
     sheets: list[Sheet] = []
     left = MAX_CELLS
@@ -42,8 +41,10 @@ def parse_xlsx(data: bytes, name: str) -> ParsedDocument:
         raw = book.read(entry, MAX_ROWS, MAX_COLUMNS, left)
         left -= len(raw.texts)
         sheets.append(Sheet(entry.name, tuple(raw.cells()), tuple(_warnings(entry.name, raw))))
-    macros = [f"文件“{name}”带有宏：宏没有运行，只读取了已保存的内容"] if book.has_macros else []
-    return sheets_document(sheets, name, macros)
+    warnings = [f"文件“{name}”带有宏：宏没有运行，只读取了已保存的内容"] if book.has_macros else []
+    if book.pictures:
+        warnings.append(f"文件“{name}”里有 {book.pictures} 张图片，图片里的文字没有读取：需要的话请把图片另存后单独添加")
+    return sheets_document(sheets, name, warnings)
 
 
 def _warnings(name: str, raw: RawSheet) -> Iterator[str]:

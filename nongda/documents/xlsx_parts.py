@@ -19,10 +19,12 @@ from lxml import etree
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
 from nongda.documents.grids import GridCell
+from nongda.documents.raised import raised
 from nongda.documents.sheet_values import builtin_format, shown
 
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})$")
+_LARGE_PICTURE = 50_000  # bytes; a smaller one is a logo or a signature
 _ROWS_HELD = 200  # rows in memory at a time
 
 
@@ -70,6 +72,8 @@ class Workbook:
         self._path = next((path for kind, path in root.values() if kind == "officeDocument"), "xl/workbook.xml")
         book, self._relations = self._tree(self._path), self._related(self._path)
         self.has_macros = any("vbaproject" in name or "/macrosheets/" in name for name in self._names)
+        self.pictures = sum(1 for entry in self._archive.infolist()
+                            if "/media/" in entry.filename and entry.file_size >= _LARGE_PICTURE)
         self._epoch_1904 = any(p.get("date1904") in ("1", "true") for p in book.iter("{*}workbookPr"))
         self.sheets = list(self._entries(book))
         self._strings = self._shared_strings()
@@ -206,8 +210,15 @@ def _read_layout(element: Any, sheet: RawSheet) -> None:  # noqa: ANN401
 
 
 def _words(element: Any) -> str:  # noqa: ANN401
-    """Return the words of a rich text, without the readings that stand above them."""
-    texts = (t.text or "" for t in element.iter("{*}t") if etree.QName(t.getparent()).localname != "rPh")
+    """Return the words of a rich text, raised numbers as powers, without the readings that stand above them."""
+    texts: list[str] = []
+    for piece in element.iter("{*}t"):
+        run = piece.getparent()
+        if run.tag.endswith("}rPh"):
+            continue
+        place = run.find("{*}rPr/{*}vertAlign")
+        is_raised = place is not None and place.get("val") == "superscript"
+        texts.append(raised(piece.text or "") if is_raised else piece.text or "")
     return _unescaped("".join(texts))
 
 
