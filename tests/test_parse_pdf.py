@@ -2,10 +2,12 @@ import pytest
 from fpdf import FPDF
 from PIL import Image
 
+import nongda.documents.parse_pdf as module
 from nongda.documents.clean import clean
 from nongda.documents.parse import parse_bytes
-from nongda.documents.parse_pdf import parse_pdf
 from nongda.errors import DocumentError
+from nongda.intake import PageTurned
+from tests.fake_reader import FakeReader, drained, scan, scanned_pdf
 
 FONT = """<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H
 /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /FontDescriptor 4 0 R
@@ -46,6 +48,10 @@ def english_pdf(text="Coffee leaf rust spreads in the rainy season.", title="", 
     if encryption:
         pdf.set_encryption(**encryption)
     return bytes(pdf.output())
+
+
+def parse_pdf(data, name, reader=None):
+    return drained(module.parse_pdf(data, name, reader))[0]
 
 
 def blocks(*pages):
@@ -146,25 +152,25 @@ def test_text_behind_a_list_is_not_part_of_its_last_item():
 
 
 @pytest.mark.parametrize("text", ["(cid:12)(cid:345)(cid:6)" * 10, "\ue123\ue456\ue789" * 10, "\ufffd" * 30])
-def test_a_garbled_text_layer_is_refused_and_asks_for_ocr(text):
-    with pytest.raises(DocumentError, match="手册.pdf.*乱码.*OCR"):
+def test_without_a_reader_a_garbled_text_layer_is_refused(text):
+    with pytest.raises(DocumentError, match="手册.pdf.*乱码.*文字识别"):
         parse_pdf(chinese_pdf([(72, 780, 12, text)]), "手册.pdf")
 
 
 def test_a_garbled_page_among_good_ones_is_left_out_with_a_warning():
     document = parse_pdf(chinese_pdf([(72, 780, 12, BODY)], [(72, 780, 12, "(cid:12)(cid:345)" * 9)]), "a.pdf")
     assert [b.text for b in document.blocks] == [BODY]
-    assert len(document.warnings) == 1 and "第 2 页" in document.warnings[0] and "OCR" in document.warnings[0]
+    assert len(document.warnings) == 1 and "第 2 页" in document.warnings[0] and "文字识别" in document.warnings[0]
 
 
-def test_a_scan_without_a_text_layer_asks_for_ocr():
+def test_without_a_reader_a_scan_is_refused():
     pdf = FPDF()
     for number in range(3):
         pdf.add_page()
         pdf.image(Image.new("RGB", (40, 40), "white"), 10, 10)
         pdf.set_font("Helvetica", size=9)
         pdf.text(100, 290, str(number + 1))
-    with pytest.raises(DocumentError, match="手册.pdf.*扫描件.*OCR"):
+    with pytest.raises(DocumentError, match="手册.pdf.*扫描件.*文字识别"):
         parse_pdf(bytes(pdf.output()), "手册.pdf")
 
 
@@ -184,3 +190,88 @@ def test_the_title_falls_back_to_the_properties_and_then_to_the_file():
     assert parse_pdf(english_pdf(), "咖啡.pdf").meta.title == "咖啡"
     assert parse_pdf(english_pdf(title="Coffee handbook"), "a.pdf").meta.title == "Coffee handbook"
     assert parse_pdf(english_pdf(title="Microsoft Word - 1.doc"), "a.pdf").meta.title == "a"
+
+
+def test_each_page_is_reported_once_it_has_been_read():
+    _, turned = drained(module.parse_pdf(chinese_pdf(*[[(72, 780, 12, BODY)]] * 3), "a.pdf", None))
+    assert turned == [PageTurned(1, 3), PageTurned(2, 3), PageTurned(3, 3)]
+
+
+def test_pages_without_a_text_layer_are_rendered_and_read_and_the_others_are_not():
+    lines = [(72, 780, 12, BODY)]
+    reader = FakeReader(p2=scan("每亩用石硫合剂三十克，兑水喷雾"))
+    document = parse_pdf(chinese_pdf(lines, [], lines), "a.pdf", reader)
+    assert [(r.number, r.source, r.confidence, r.text, r.note) for r in document.readings] == [
+        (1, "text", None, "", ""), (2, "ocr", 0.99, "每亩用石硫合剂三十克，兑水喷雾", ""), (3, "text", None, "", "")]
+    assert [(b.page, b.confidence) for b in document.blocks] == [(1, 1.0), (2, 0.99), (3, 1.0)]
+    assert reader.pictures == {2: ((1653, 2339), 200)} and document.warnings == ()
+
+
+@pytest.mark.parametrize("text", ["(cid:12)(cid:345)" * 9, "\ue012\ue034" * 9, "\ufffd" * 12])
+def test_a_garbled_text_layer_gives_way_to_what_recognition_reads(text):
+    document = parse_pdf(chinese_pdf([(72, 780, 12, text)]), "a.pdf", FakeReader(p1=scan("咖啡叶锈病的防治要点")))
+    assert [b.text for b in document.blocks] == ["咖啡叶锈病的防治要点"] and document.readings[0].source == "ocr"
+
+
+WRONG = "彧佤侞倅偂冎剆匘厬叕呇咠哢唊啌喥嗐噇囈圔坹垗埣堟塮墴壾夽妺姺"  # characters no one writes
+
+
+def test_a_text_layer_of_wrong_characters_is_compared_with_what_recognition_reads():
+    page = chinese_pdf([(72, 780, 12, WRONG)])
+    assert parse_pdf(page, "a.pdf", FakeReader(p1=scan("咖啡叶锈病的防治要点"))).blocks[0].text == "咖啡叶锈病的防治要点"
+    for poor in (scan(WRONG), scan("咖啡叶锈病的防治要点", confidence=0.5), ValueError("broken")):
+        document = parse_pdf(page, "a.pdf", FakeReader(p1=poor))
+        assert document.blocks[0].text == WRONG and document.readings[0].source == "text"
+
+
+def test_a_sound_text_layer_under_a_picture_of_the_page_is_not_read_again():
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.image(Image.new("L", (210, 297), 200), 0, 0, 210)
+    pdf.set_font("Helvetica", size=12)
+    pdf.multi_cell(150, 6, "Spray copper before the rain begins in May.")
+    document = parse_pdf(bytes(pdf.output()), "a.pdf", FakeReader())
+    assert document.readings[0].source == "text" and "copper" in document.blocks[0].text
+
+
+def test_a_page_that_cannot_be_read_is_flagged_and_the_others_are_kept():
+    reader = FakeReader(p1=scan("清园后全园喷药一次"), p2=ValueError("broken"), p3=scan("模糊", confidence=0.4))
+    document = parse_pdf(scanned_pdf(3), "a.pdf", reader)
+    assert [(r.source, bool(r.note)) for r in document.readings] == [("ocr", False), ("unread", True), ("unread", True)]
+    assert [b.text for b in document.blocks] == ["清园后全园喷药一次"]
+    assert document.warnings == ("第 2、3 页没有收入",)
+
+
+def test_a_doubtful_page_is_taken_in_and_flagged():
+    document = parse_pdf(scanned_pdf(), "a.pdf", FakeReader(p1=scan("每亩用药三十克", confidence=0.85)))
+    assert document.blocks[0].confidence == 0.85 and "85%" in document.readings[0].note
+    assert document.warnings == ("第 1 页识别得不可靠，已收入，请对照原件",)
+
+
+def test_a_scan_of_which_nothing_can_be_read_ends_in_a_clear_state():
+    document = parse_bytes(scanned_pdf(3), "a.pdf", FakeReader(**{f"p{n}": scan(ink=0.2) for n in (1, 2, 3)}))
+    assert document.blocks == () and [r.source for r in document.readings] == ["unread"] * 3
+    assert len(document.warnings) == 1 and "第 1、2、3 页没有收入：没有认出文字" in document.warnings[0]
+
+
+def test_empty_sheets_are_no_fault():
+    document = parse_pdf(scanned_pdf(2), "a.pdf", FakeReader(p1=scan("清园后全园喷药一次"), p2=scan(ink=0, confidence=0.0)))
+    assert [(r.source, r.note) for r in document.readings] == [("ocr", ""), ("ocr", "")] and document.warnings == ()
+
+
+def test_reading_stops_when_its_generator_is_closed(monkeypatch):
+    closed = []
+    close = module.pdfium.PdfDocument.close
+    monkeypatch.setattr(module.pdfium.PdfDocument, "close", lambda self: (closed.append(True), close(self))[1])
+    reader = FakeReader(**{f"p{n}": scan("清园") for n in range(1, 501)})
+    pages = module.parse_pdf(scanned_pdf(500, (30, 42)), "a.pdf", reader)
+    assert next(pages) == PageTurned(1, 500) and next(pages) == PageTurned(2, 500)
+    pages.close()
+    assert closed and sorted(reader.pictures) == [1, 2]
+
+
+def test_a_poster_is_rendered_no_larger_than_can_be_read():
+    reader = FakeReader(p1=scan("清园后全园喷药一次"))
+    parse_pdf(scanned_pdf(1, (100, 141), dpi=2), "a.pdf", reader)  # 3,600 by 5,076 points
+    (size, dpi), = reader.pictures.values()
+    assert size[1] == 3400 and dpi == pytest.approx(72 * 3400 / 5076, abs=0.01)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,8 +16,11 @@ from nongda.documents.page_lines import Segment
 
 DPI = 200  # pages are rendered so; Chinese text of 10.5 points is then 29 pixels tall
 _LONGEST = 3400  # pixels; an A3 sheet at 200 dpi fits
+_LONG = 2.5  # height by width from which on a picture is no sheet
+_PART = 1.5  # height by width of its parts
 _SHORTEST = 1200  # pixels of the longer side, below which a picture is enlarged
 _LEAST = 0.5  # confidence of a line below which it is not kept
+_DARKER = 12  # grey levels by which ink is darker than the paper around it, at a quarter of the size
 _VERSION = 1  # of the settings here and in ocr_engine: another number makes pages be read anew
 
 
@@ -39,7 +42,7 @@ class Scan:
 
     `turned` is how far the picture was turned counter-clockwise to stand upright, `skew` how far its lines slanted
     (degrees, before they were made level), `confidence` the mean over the characters, those of lines left out too.
-    `strokes` are the rules of tables.
+    `strokes` are the rules of tables, `ink` is the share of dark dots.
     """
 
     lines: tuple[ScanLine, ...]
@@ -50,6 +53,7 @@ class Scan:
     confidence: float
     dpi: float = DPI
     strokes: tuple[Segment, ...] = ()
+    ink: float = 0.0
 
 
 class ScanCache(Protocol):
@@ -84,7 +88,16 @@ class PageReader:
         return scan
 
     def read(self, image: Image.Image, dpi: float = DPI) -> Scan:
-        """Read a picture of a page, `dpi` being its pixels per inch."""
+        """Read a picture of a page, `dpi` being its pixels per inch; a long one, such as a screenshot, part by part."""
+        if image.height <= max(_LONGEST, _LONG * image.width):
+            return self._read(image, dpi)
+        parts, top = [], 0
+        for bottom in _cuts(image):
+            parts.append(self._read(image.crop((0, top, image.width, bottom)), dpi))
+            top = bottom
+        return _joined(parts)
+
+    def _read(self, image: Image.Image, dpi: float) -> Scan:
         pixels, scale = _pixels(image)
         turned, picture, boxes, texts = self._engine.lines(pixels)
         points = 72 / (dpi * scale)
@@ -95,7 +108,32 @@ class PageReader:
                  for (text, confidence), box in zip(texts, level, strict=True) if text.strip() and confidence >= _LEAST]
         lines.sort(key=lambda line: (-line.top, line.left))
         return Scan(tuple(lines), round(width * points, 1), round(height * points, 1), turned, round(skew, 2),
-                    _mean_confidence(texts), dpi, _strokes(picture, 72 / points, skew))
+                    _mean_confidence(texts), dpi, _strokes(picture, 72 / points, skew), _ink(picture))
+
+
+def _cuts(image: Image.Image) -> list[int]:
+    """Return the rows at which to part a long picture: where it is emptiest, each part up to half as high again as wide."""
+    darkness = np.asarray(image.convert("L"), np.float32).std(axis=1)
+    step, cuts = round(image.width * _PART), [0]
+    while cuts[-1] + step < image.height:
+        start = cuts[-1] + round(step * 0.7)
+        cuts.append(start + int(np.argmin(darkness[start:cuts[-1] + step])))
+    return [*cuts[1:], image.height]
+
+
+def _joined(parts: list[Scan]) -> Scan:
+    """Put the parts of a long picture below each other again."""
+    lines: list[ScanLine] = []
+    strokes: list[Segment] = []
+    height = below = sum(part.height for part in parts)
+    for part in parts:
+        below -= part.height
+        lines += [replace(line, bottom=round(line.bottom + below, 1), top=round(line.top + below, 1)) for line in part.lines]
+        strokes += [replace(s, bottom=round(s.bottom + below, 1), top=round(s.top + below, 1)) for s in part.strokes]
+    weights = [sum(len(line.text) for line in part.lines) or 1 for part in parts]
+    sure = sum(part.confidence * weight for part, weight in zip(parts, weights, strict=True)) / sum(weights)
+    return replace(parts[0], lines=tuple(lines), strokes=tuple(strokes), height=round(height, 1),
+                   confidence=round(sure, 3), ink=max(part.ink for part in parts))
 
 
 def _pixels(image: Image.Image) -> tuple[Pixels, float]:
@@ -154,6 +192,16 @@ def _strokes(picture: Pixels, dpi: float, skew: float) -> tuple[Segment, ...]:
 
     found = segments_of_image(Image.fromarray(picture[..., ::-1]), dpi, skew=skew)
     return tuple(Segment(*(round(float(place), 1) for place in (s.left, s.bottom, s.right, s.top))) for s in found)
+
+
+def _ink(picture: Pixels) -> float:
+    """Return the share of dots darker than what is around them; averaged first, so that noise is none."""
+    import cv2
+
+    grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    small = cv2.resize(grey, (max(1, grey.shape[1] // 4), max(1, grey.shape[0] // 4)), interpolation=cv2.INTER_AREA)
+    around = cv2.blur(small, (31, 31))
+    return round(float(np.mean(around.astype(np.int16) - small > _DARKER)), 5)
 
 
 def _mean_confidence(texts: list[tuple[str, float]]) -> float:

@@ -14,6 +14,7 @@ from nongda.documents.encoding import looks_like_text
 from nongda.documents.parse_csv import parse_csv
 from nongda.documents.parse_docx import parse_docx
 from nongda.documents.parse_html import parse_html
+from nongda.documents.parse_image import parse_image
 from nongda.documents.parse_markdown import parse_markdown
 from nongda.documents.parse_pdf import parse_pdf
 from nongda.documents.parse_pptx import parse_pptx
@@ -31,11 +32,6 @@ logger = logging.getLogger(__name__)
 
 Pages = Generator[PageTurned, None, ParsedDocument]
 """A file being read: one value for every page done; closing it stops the reading; it returns the document."""
-
-
-def _pdf(data: bytes, name: str, reader: PageReader | None) -> Pages:
-    yield from ()
-    return parse_pdf(data, name)
 
 
 PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
@@ -58,7 +54,16 @@ PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
     ".csv": parse_csv,
     ".tsv": parse_csv,
 }
-PAGED: dict[str, Callable[[bytes, str, PageReader | None], Pages]] = {".pdf": _pdf}
+PAGED: dict[str, Callable[[bytes, str, PageReader | None], Pages]] = {
+    ".pdf": parse_pdf,
+    ".jpg": parse_image,
+    ".jpeg": parse_image,
+    ".png": parse_image,
+    ".bmp": parse_image,
+    ".tif": parse_image,
+    ".tiff": parse_image,
+    ".webp": parse_image,
+}
 _TEXTS = (".md", ".markdown", ".txt", ".csv", ".tsv", ".html", ".htm")  # content alone does not tell them apart
 _ARCHIVES = (".docx", ".xlsx", ".pptx")
 _TABLES = (".xls", ".xlsx", ".xlsm", ".et")
