@@ -31,6 +31,7 @@ from nongda.evaluate_cli import compare, evaluate, learn
 from nongda.facts_cli import facts
 from nongda.installation import add_samples, fetch_weights
 from nongda.options import data_option, settings_of, with_engine
+from nongda.pack_cli import pack
 from nongda.words_cli import words
 
 
@@ -145,6 +146,7 @@ cli.add_command(evaluate)
 cli.add_command(learn)
 cli.add_command(compare)
 cli.add_command(words)
+cli.add_command(pack)
 cli.add_command(facts)
 
 
