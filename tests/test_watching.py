@@ -13,7 +13,7 @@ from nongda.index.file_table import FileRow, FileTable
 from nongda.index.folder import sync
 from nongda.index.folder_shelf import FolderShelf
 from nongda.index.prepare import Preparer
-from nongda.index.watching import Watcher, folder_states, watched_folders, with_folder, without_folder
+from nongda.index.watching import Watcher, watched_folders, with_folder, without_folder
 from nongda.settings import ChunkSettings
 
 RUST = "# 咖啡锈病\n\n叶背出现橙黄色粉末，严重时落叶。\n"
@@ -273,13 +273,11 @@ def test_what_cannot_be_watched_is_refused_in_words(tmp_path):
             with_folder(note, folder, data)
 
 
-def test_the_table_alone_tells_how_folders_stand(fresh_store, tmp_path):
-    table = FileTable(fresh_store.rows, fresh_store.write)
-    folder = str(tmp_path)
-    table.put([FileRow(folder, f"{n}.md", 1, 1, str(n), "d" if status in ("added", "gone") else "", status)
-               for n, status in enumerate(("added", "failed", "unread", "gone"))])
-    (state,) = folder_states([tmp_path], table)
-    assert (state.path, state.files, state.failed, state.looked_at) == (folder, 1, 2, "")
+def test_before_any_look_the_table_alone_tells_how_a_folder_stands(station):
+    folder = str(station.folder)
+    station.table.put([FileRow(folder, f"{n}.md", 1, 1, str(n), "d" if status in ("added", "gone") else "", status)
+                       for n, status in enumerate(("added", "failed", "unread", "gone"))])
+    assert (station.state.path, station.state.files, station.state.failed, station.state.looked_at) == (folder, 1, 2, "")
 
 
 def test_a_folder_that_is_gone_when_it_starts_is_told(station):

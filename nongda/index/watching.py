@@ -81,11 +81,6 @@ def without_folder(note: str, folder: Path) -> str:
     return _to_note(rest)
 
 
-def folder_states(folders: Sequence[Path], table: FileTable) -> tuple[WatchedFolder, ...]:
-    """Return how folders stand by the table of files alone, as before any look."""
-    return tuple(_counted(WatchedFolder(str(folder)), table) for folder in folders)
-
-
 def _holds(outer: Path, inner: Path) -> bool:
     try:
         outer, inner = outer.resolve(), inner.resolve()
@@ -154,9 +149,9 @@ class Watcher:
         self._wake.set()
 
     def states(self) -> tuple[WatchedFolder, ...]:
-        """Return how each folder stands, in the order of the list. Raises StoreError."""
+        """Return how each folder stands, in the order of the list, by the table of files before any look. Raises StoreError."""
         known = dict(self._memories)
-        return tuple(known[f].state if f in known else WatchedFolder(str(f)) for f in self._folders())
+        return tuple(known[f].state if f in known else _counted(WatchedFolder(str(f)), self._table) for f in self._folders())
 
     def _run(self) -> None:
         while not self._stop.is_set():
