@@ -48,7 +48,8 @@ def is_title_row(grid: Grid) -> bool:
     if first.columns == len(grid[0]) or _TITLE.match(first.text.strip()):
         return True
     is_wide = first.columns == 1 or first.columns > len(grid[0]) / 2  # else it is the outer name of a few columns
-    return is_wide and first.column == 0 and len(first.text.strip()) >= _MIN_TITLE and len(list(_distinct(grid[1]))) > 1
+    has_table = any(len(list(_distinct(row))) > 1 for row in grid[1:_MOST_ROWS])
+    return is_wide and first.column == 0 and len(first.text.strip()) >= _MIN_TITLE and has_table
 
 
 def is_unit_line(text: str) -> bool:

@@ -6,6 +6,7 @@ Steps:
 3. How many rows are the header is told by merged cells and by where the numbers begin.
 4. The header rows are joined column by column, outer first; a bracket with the unit goes last, where it is looked for.
 5. A cell merged downwards is repeated in each row. One merged to the right stands once: repeated it would double the words.
+   A label of the first column typed once, with blanks below it, is repeated as if merged.
    A row that is one cell over the whole width names the rows below it, and becomes a first column.
 """
 
@@ -28,6 +29,7 @@ _MAX_CAPTION = 90  # characters
 _MAX_GROUP = 30
 _CAPTION = re.compile(r"附?表|续表")
 _NOTE = re.compile(r"(?:附?注|备注|说明|(?:资料|数据)来源)\s*\d*[:：.、]|[*＊※]")
+_NO_LABEL = re.compile(r"[\d.\s、（）()%-]+$|[合总小]\s*计")  # a running number names only its own row
 _CLOSES = re.compile(r"[，。；：、！？（《“,;:!?(\s]$")
 _OPENS = re.compile(r"[，。；：、！？（）《》“”,;:!?()]")
 
@@ -196,6 +198,7 @@ def _rows(grid: Grid, header_rows: int | None) -> list[list[str]]:
             rows.append(texts)
             groups.append(group)
     names = header_names(grid[:depth])
+    _repeat_labels(rows)
     if any(groups):
         names, rows = ["", *names], [[name, *row] for name, row in zip(groups, rows, strict=True)]
     return [names, *rows]
@@ -205,6 +208,16 @@ def _texts(row: Sequence[GridCell | None]) -> list[str]:
     """Return a row's texts: a cell merged to the right once, one merged downwards in each row."""
     return ["" if cell is None or (column and row[column - 1] is cell) else flowing(cell.text)
             for column, cell in enumerate(row)]
+
+
+def _repeat_labels(rows: list[list[str]]) -> None:
+    """Write a label of the first column that was typed once into the rows that it holds for."""
+    label = ""
+    for row in rows:
+        if row[0]:
+            label = "" if _NO_LABEL.match(row[0]) else row[0]
+        elif sum(map(bool, row)) >= min(2, len(row) - 1):
+            row[0] = label
 
 
 def _group(grid: Grid, number: int) -> str:
