@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nongda.documents.parse import parse_bytes
 from pdf_world import HEIGHT, WIDTH, Sheet, embedded_pdf_of, pdf_of
-from table_world import CLIMATE, DOSES, FERTILISER, LEFT, UP, VARIETIES, WEEDS, TableCase, cells_recovered
+from table_world import CLIMATE, DOSES, FERTILISER, UP, VARIETIES, WEEDS, TableCase, cells_recovered
+
+from nongda.documents.parse import parse_bytes
 
 PROSE = ("小麦赤霉病在抽穗扬花期遇连阴雨时容易流行，各地要抓住齐穗至扬花初期这一关键时期，见花打药，主动预防。"
          "第一次用药后隔五到七天，根据天气和病情再防治一次。\n"
          "喷药要选择上午露水干后或者傍晚进行，田间要喷匀喷透，亩用水量不少于三十公斤。施药后六小时内遇雨应当补喷。\n"
          "收获后要及时晾晒，剔除病粒，防止毒素积累，影响食用和饲用安全。")
-SPACING = [("茬口", "播种量", "适宜播期", "备注"), ("稻茬", "15", "10月25日前后", "板茬播种要开好田间沟系，做到三沟配套，雨后能排水降渍，防止烂种烂芽"),
-           ("旱茬", "12", "10月10日至20日", "秸秆粉碎还田后要镇压，防止土壤悬松引起吊苗死苗"), ("晚茬", "18", "11月上旬", "增加播种量，以密补晚")]
+SPACING = [("茬口", "播种量", "适宜播期", "备注"), ("稻茬", "15", "10月25日前后", 
+            "板茬播种要开好田间沟系，做到三沟配套，雨后能排水降渍，防止烂种烂芽"),
+           ("旱茬", "12", "10月10日至20日", "秸秆粉碎还田后要镇压，防止土壤悬松引起吊苗死苗"), 
+           ("晚茬", "18", "11月上旬", "增加播种量，以密补晚")]
 
 
 @dataclass(frozen=True)
@@ -164,9 +167,9 @@ if __name__ == "__main__":
     import sys
 
     for maker in (pdf_of, embedded_pdf_of):
-        print(maker.__name__)
+        sys.stdout.write(f"{maker.__name__}\n")
         for entry in CASES:
             found, expected, texts = found_in(entry, maker)
-            print(f"{found:4d} of {expected:4d}  {entry.name}")
+            sys.stdout.write(f"{found:4d} of {expected:4d}  {entry.name}\n")
             if found < expected and "-v" in sys.argv:
-                print("\n".join(texts))
+                sys.stdout.write("\n".join([*texts, ""]))

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image, ImageDraw, ImageFont
-
-from nongda.evaluation.scans import chinese_fonts
 from table_world import spans_of
+
+from nongda.documents.page_lines import Cell, Line, Segment
+from nongda.evaluation.scans import chinese_fonts
 
 WIDTH, HEIGHT = 595.0, 842.0
 SIZE = 10.5
@@ -153,3 +154,18 @@ def picture_of(sheet: Sheet, dpi: float = 200.0) -> Image.Image:
     for x0, y0, x1, y1 in sheet.rules:
         draw.line([x0 * scale, (HEIGHT - y0) * scale, x1 * scale, (HEIGHT - y1) * scale], fill=30, width=3)
     return image
+
+
+def lines_of_sheet(sheet: Sheet, page: int = 1, uneven: float = 0.0, confidence: float = 1.0) -> list[Line]:
+    """Return the texts as recognition gives them: sorted by height, with tops that differ by up to `uneven` points."""
+    lines = []
+    for number, (x, y, size, text) in enumerate(sheet.texts):
+        shift = uneven * ((number * 7) % 5 - 2) / 2
+        right = x + width_of(text, size)
+        lines.append(Line((Cell(text, x, right),), page, x, right, y - 0.12 * size + shift, y + 0.88 * size + shift, size,
+                          confidence))
+    return sorted(lines, key=lambda line: (-line.top, line.left))
+
+
+def segments_of_sheet(sheet: Sheet) -> list[Segment]:
+    return [Segment(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)) for x0, y0, x1, y1 in sheet.rules]

@@ -20,6 +20,7 @@ _FULL = 0.35  # share of a column's lines that reach its right edge: the others 
 _FEW = 5  # rows; a page with fewer has no header or footer
 _EDGE_GAP = 1.2  # in line heights, between the text and a header or footer
 _MAX_EDGE = 45  # characters
+_WIDE_GAP = 1.35  # of the distance between lines: rows of a table with cells of several lines
 _DEPTH = 4  # columns within columns
 _MOST = 3000  # pieces; a page with more keeps the order of its heights
 
@@ -153,7 +154,9 @@ def _bands(pieces: Sequence[_Piece], fixed: set[_Piece], at: float) -> Iterator[
         above = [piece for piece in waiting if cut is None or _height(piece) <= _height(cut)]
         if above:
             waiting = waiting[len(above):]
-            left = [piece for piece in above if piece.right <= at]
+            rest = _last_line(plain, above, at)
+            plain += rest
+            left = [piece for piece in above if piece.right <= at and piece not in rest]
             right = [piece for piece in above if piece.right > at]
             yield _Band(plain, left, right, _are_columns(left, right))
             plain = []
@@ -161,6 +164,19 @@ def _bands(pieces: Sequence[_Piece], fixed: set[_Piece], at: float) -> Iterator[
             plain.append(cut)
     if plain:
         yield _Band(plain, [], [], False)
+
+
+def _last_line(plain: Sequence[_Piece], below: Sequence[_Piece], at: float) -> list[_Piece]:
+    """Return the short line that ends a paragraph as wide as the page: it stands over the left column alone."""
+    right = [piece for piece in below if piece.right > at]
+    if not plain or not right or isinstance(plain[-1].item, Table):
+        return []
+    last, row = plain[-1], rows_of(below)[0]
+    size = _size(row)
+    is_full = last.right > max(piece.right for piece in right) - 2 * size
+    is_close = last.bottom - row[0].top < 0.8 * size and row[0].left <= last.left + 0.5 * size
+    is_alone = max(piece.top for piece in right) < min(piece.bottom for piece in row) + 0.3 * size
+    return row if is_full and is_close and is_alone else []
 
 
 def _height(piece: Placed) -> float:
@@ -204,7 +220,8 @@ def _wide_gaps(side: Sequence[_Piece]) -> list[tuple[float, float]]:
     pitches = [max(p.top for p in above) - max(p.top for p in below)
                for above, below in zip(rows, rows[1:], strict=False)]
     usual = statistics.quantiles(pitches, n=4)[0] if len(pitches) > 1 else 0.0
-    return [edge for edge, pitch in zip(edges, pitches, strict=True) if usual and pitch > 1.3 * usual]
+    wide = max(_WIDE_GAP * usual, usual + 0.35 * _size(side))
+    return [edge for edge, pitch in zip(edges, pitches, strict=True) if usual and pitch > wide]
 
 
 def _is_text(side: list[_Piece]) -> bool:
