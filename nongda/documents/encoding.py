@@ -138,7 +138,7 @@ def _best(data: bytes, encodings: tuple[str, ...]) -> tuple[str, float] | None:
         text = _strict(data, encoding)
         if text is None or "\0" in text:
             continue
-        share = _everyday_share(text)
+        share = everyday_share(text)
         if best is None or share > best[1]:
             best = text, share
     return best
@@ -177,7 +177,7 @@ def _mended(data: bytes, encoding: str) -> tuple[str, int] | None:
                 return None
             position = _next_character(data, good, encoding)
     text = "".join(pieces).replace("\0", "")
-    return (text, broken) if _everyday_share(text) >= _PLAUSIBLE else None
+    return (text, broken) if everyday_share(text) >= _PLAUSIBLE else None
 
 
 def _next_character(data: bytes, broken: int, encoding: str) -> int:
@@ -187,7 +187,7 @@ def _next_character(data: bytes, broken: int, encoding: str) -> int:
         return follows.end() if follows else broken + 1
 
     def share(start: int) -> float:
-        return _everyday_share(data[start:start + _RESYNC].decode(encoding, "ignore"))
+        return everyday_share(data[start:start + _RESYNC].decode(encoding, "ignore"))
 
     return broken + 1 if share(broken + 1) >= share(broken + 2) else broken + 2
 
@@ -202,7 +202,7 @@ def _of_another_language(data: bytes) -> tuple[str, int] | None:
     return text, 0
 
 
-def _everyday_share(text: str) -> float:
+def everyday_share(text: str) -> float:
     """Return the share of everyday characters among those that tell something about the encoding."""
     sample = text[:_SAMPLE]
     foreign = [c for c in sample if not c.isascii()]

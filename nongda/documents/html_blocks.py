@@ -8,9 +8,10 @@ from typing import Any
 
 from lxml import etree
 
+from nongda.documents.flow import grouped, line_block, outlined
 from nongda.documents.grid_header import GridCell
 from nongda.documents.grids import as_caption, grid_blocks
-from nongda.documents.lines import is_list_item, join_lines, numbered_heading
+from nongda.documents.lines import is_list_item, join_lines
 from nongda.documents.outline import Heading, Item
 from nongda.documents.raised import raised
 from nongda.intake import Block
@@ -30,30 +31,7 @@ _SPACE = re.compile(r"[ \t\f\r\xa0]+")
 
 def html_items(root: Element) -> list[Item]:
     """Return headings and blocks; numbers make headings only where the page has none below its title."""
-    items = list(_grouped(_Reader().items(root)))
-    if any(isinstance(item, Heading) and item.level > 1 for item in items):
-        return items
-    return [_as_numbered_heading(item) for item in items]
-
-
-def _grouped(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield items that follow each other in a list as one block."""
-    run: list[str] = []
-    for item in items:
-        if isinstance(item, Block) and item.kind == "list":
-            run.append(item.text)
-            continue
-        if run:
-            yield Block("\n".join(run), "list")
-            run = []
-        yield item
-    if run:
-        yield Block("\n".join(run), "list")
-
-
-def _as_numbered_heading(item: Item) -> Item:
-    found = numbered_heading(item.text) if isinstance(item, Block) and item.kind == "paragraph" else None
-    return item if found is None else Heading(*found, numbered=True)
+    return outlined(list(grouped(_Reader().items(root))), below=1)
 
 
 class _Reader:
@@ -145,9 +123,7 @@ class _Reader:
             yield Block(_without_double(self._marker, join_lines(texts)), "list")
             self._marker = ""
             return
-        for text in texts:
-            listed = is_list_item(text) and numbered_heading(text) is None
-            yield Block(text, "list" if listed else "paragraph")
+        yield from map(line_block, texts)
 
 
 def _without_double(marker: str, text: str) -> str:

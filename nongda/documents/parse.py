@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nongda.documents.containers import check_archive, content_kind, is_piece_of_html, refusal, spoken
 from nongda.documents.encoding import looks_like_text
 from nongda.documents.parse_csv import parse_csv
+from nongda.documents.parse_doc import parse_doc
 from nongda.documents.parse_docx import parse_docx
 from nongda.documents.parse_html import parse_html
 from nongda.documents.parse_image import parse_image
@@ -39,6 +40,8 @@ PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
     ".markdown": parse_markdown,
     ".txt": parse_text,
     ".docx": parse_docx,
+    ".doc": parse_doc,
+    ".wps": parse_doc,
     ".docm": parse_docx,
     ".html": parse_html,
     ".htm": parse_html,
