@@ -60,7 +60,7 @@ class ChunkSettings:
     thin_density: float = 4.0
     thin_length: int = 800
     dense_density: float = 10.0
-    dense_length: int = 450
+    dense_length: int = 400
     dense_overlap: int = 120
 
 

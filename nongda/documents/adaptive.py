@@ -3,6 +3,7 @@
 1. The density of a text is its quantities and its names per 100 characters.
 2. Up to `thin_density` a chunk may be `thin_length` long and nothing is repeated; from `dense_density` on it may be
    `dense_length` long and `dense_overlap` characters of whole sentences are repeated. Between them both follow a line.
+   The least length keeps its share of the greatest.
 Dense text answers a question with one sentence among many alike, so its chunks are short, and a number that stands
 beside a cut is found with either neighbour.
 """
@@ -47,4 +48,5 @@ def limits(density: float, settings: ChunkSettings) -> Limits:
     width = settings.dense_density - settings.thin_density
     share = min(1.0, max(0.0, (density - settings.thin_density) / width)) if width > 0 else float(density > settings.thin_density)
     longest = round(settings.thin_length + share * (settings.dense_length - settings.thin_length))
-    return Limits(min(settings.min_length, longest), longest, round(share * settings.dense_overlap))
+    shortest = min(longest, round(settings.min_length * longest / settings.max_length))
+    return Limits(shortest, longest, round(share * settings.dense_overlap))

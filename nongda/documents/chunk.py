@@ -60,6 +60,7 @@ class _Run:
 
     heading: tuple[str, ...]
     units: list[Unit]
+    fit: _Fit
     whole: bool
 
 
@@ -72,7 +73,7 @@ def chunk_blocks(blocks: Sequence[Block], settings: ChunkSettings, embed: Embed 
     """
     if settings.splitter in ("fixed", "sliding"):
         return document_windows(blocks, settings)
-    parts = [part for section in _sections(blocks, settings) for part in _parts(section, settings)]
+    parts = [part for section in _sections(blocks, settings) for part in _parts(section, settings, count)]
     similarities = _similarities(parts, embed) if embed is not None else {}
     chunks: list[ChunkDraft] = []
     for number, part in enumerate(parts):
@@ -84,7 +85,7 @@ def chunk_blocks(blocks: Sequence[Block], settings: ChunkSettings, embed: Embed 
             chunks.extend(windows(part.units, part.heading, settings.window, settings.window_overlap,
                                   settings.window_snap))
         else:
-            chunks.extend(_semantic(part, similarities[number], settings, _fit(part.units, settings, count)))
+            chunks.extend(_semantic(part, similarities[number], settings))
     return chunks
 
 
@@ -129,7 +130,7 @@ def _heading_line(section: _Section) -> Block:
     return Block(section.heading[-1], "paragraph", section.blocks[0].page)
 
 
-def _parts(section: _Section, settings: ChunkSettings) -> Iterator[_Run | ChunkDraft]:
+def _parts(section: _Section, settings: ChunkSettings, count: Count | None) -> Iterator[_Run | ChunkDraft]:
     """Yield the tables of a section as chunks and the text between them as runs."""
     text: list[Block] = []
     for block in section.blocks:
@@ -137,14 +138,14 @@ def _parts(section: _Section, settings: ChunkSettings) -> Iterator[_Run | ChunkD
             text.append(block)
             continue
         caption = text.pop() if text and _is_caption(text[-1]) else None
-        yield from _run(section, text, settings)
+        yield from _run(section, text, settings, count)
         text = []
         whole = _TABLE_WHOLE * settings.max_length
         page = caption.page if caption is not None else block.page
         confidence = min(block.confidence, caption.confidence if caption is not None else 1.0)
         for piece in slice_table(block.text, caption.text if caption else "", whole, settings.max_length):
             yield ChunkDraft(piece, "table", page, section.heading, confidence)
-    yield from _run(section, text, settings)
+    yield from _run(section, text, settings, count)
 
 
 def _is_caption(block: Block) -> bool:
@@ -155,13 +156,14 @@ def _is_caption(block: Block) -> bool:
     )
 
 
-def _run(section: _Section, blocks: Sequence[Block], settings: ChunkSettings) -> Iterator[_Run]:
+def _run(section: _Section, blocks: Sequence[Block], settings: ChunkSettings, count: Count | None) -> Iterator[_Run]:
     units = units_of(blocks, settings.max_sentence)
     if units:
+        fit = _fit(units, settings, count)
         length = len(text_of(units))
         # Under two minimum lengths any cut would leave a tail that joins again.
-        whole = length <= settings.max_length and (section.merged or length < 2 * settings.min_length)
-        yield _Run(section.heading, units, whole)
+        is_short = length < 2 * fit(0, len(units)).min_length
+        yield _Run(section.heading, units, fit, length <= settings.max_length and (section.merged or is_short))
 
 
 def _similarities(parts: Sequence[_Run | ChunkDraft], embed: Embed) -> dict[int, NDArray[np.float32]]:
@@ -187,18 +189,18 @@ def _fit(units: Sequence[Unit], settings: ChunkSettings, count: Count | None) ->
     return lambda first, end: limits(density(sum(counts[first:end]), len(text_of(units[first:end]))), settings)
 
 
-def _semantic(run: _Run, similarity: NDArray[np.float32], settings: ChunkSettings, fit: _Fit) -> Iterator[ChunkDraft]:
-    for start, end in pairwise(_borders(run.units, similarity, settings, fit)):
-        units = run.units[_overlap_start(run.units, start, fit(start, end).overlap):end]
+def _semantic(run: _Run, similarity: NDArray[np.float32], settings: ChunkSettings) -> Iterator[ChunkDraft]:
+    for start, end in pairwise(_borders(run, similarity, settings)):
+        units = run.units[_overlap_start(run.units, start, run.fit(start, end).overlap):end]
         yield draft(text_of(units), units, run.heading)
 
 
-def _borders(units: Sequence[Unit], similarity: NDArray[np.float32], settings: ChunkSettings, fit: _Fit) -> list[int]:
+def _borders(run: _Run, similarity: NDArray[np.float32], settings: ChunkSettings) -> list[int]:
     """Return the unit numbers at which chunks begin, and the end of the last one."""
-    shortest = settings.dense_length if settings.splitter == "adaptive" else settings.max_length
-    groups = _groups(units, shortest - settings.min_length)
+    units, fit = run.units, run.fit
+    whole = fit(0, len(units))
     borders = [0]
-    for first, end in pairwise(groups):
+    for first, end in pairwise(_groups(units, whole.max_length - whole.min_length)):
         if first == 0:
             continue
         is_long_enough = len(text_of(units[borders[-1]:first])) >= fit(borders[-1], first).min_length
@@ -208,7 +210,8 @@ def _borders(units: Sequence[Unit], similarity: NDArray[np.float32], settings: C
     if len(borders) > 1:
         tail = len(text_of(units[borders[-1]:]))
         stretched = len(text_of(units[borders[-2]:]))
-        if tail < settings.min_length and stretched <= _TAIL_STRETCH * fit(borders[-2], len(units)).max_length:
+        both = fit(borders[-2], len(units))
+        if tail < both.min_length and stretched <= _TAIL_STRETCH * both.max_length:
             borders.pop()
     return [*borders, len(units)]
 
