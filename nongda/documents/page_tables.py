@@ -52,15 +52,23 @@ def join_tables(items: Sequence[PageItem], running: frozenset[str]) -> list[Page
 
 def _goes_on(items: Sequence[PageItem], table: Table, ends: dict[int, int], running: frozenset[str]) -> int | None:
     """Return the place of the table that this one continues; None where it begins anew."""
-    for place in range(len(items) - 1, max(-1, len(items) - 2 - _MOST_BETWEEN), -1):
+    between = 0
+    for place in reversed(range(len(items))):
         item = items[place]
         if isinstance(item, Table):
             page = ends.get(place, item.page)
             return place if table.page == page + 1 and _same_columns(item, table) else None
-        if "\n" in item.text or not (_key(item.text) in running or _PAGE_NUMBER.fullmatch(item.text.strip())
-                                     or _CONTINUED.match(item.text)):
+        if item.page is not None and item.page < table.page - 1:
+            continue  # between earlier parts of the table
+        between += 1
+        if between > _MOST_BETWEEN or "\n" in item.text or not _is_furniture(item.text, running):
             return None
     return None
+
+
+def _is_furniture(text: str, running: frozenset[str]) -> bool:
+    return (_key(text) in running or _PAGE_NUMBER.fullmatch(text.strip()) is not None
+            or _CONTINUED.match(text) is not None)
 
 
 def _same_columns(first: Table, second: Table) -> bool:

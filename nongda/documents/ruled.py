@@ -208,12 +208,26 @@ def _cut_at(line: Line, borders: Sequence[float]) -> Iterator[Line]:
         while end < len(text) and left + scale * (used + width(text[end]) / 2) < border:
             used += width(text[end])
             end += 1
+        end = _whole_word(text, start, end)
+        used = width(text[:end])
         piece = text[start:end].strip()
         if piece:
             right = min(left + scale * used, line.right)
             begin = left + scale * width(text[:start])
             yield replace(line, cells=(Cell(piece, begin, right),), left=begin, right=right)
         start = end
+
+
+def _whole_word(text: str, start: int, end: int) -> int:
+    """Move a cut out of a number or a Latin word, to its nearer end."""
+    def within(place: int) -> bool:
+        return start < place < len(text) and text[place - 1:place + 1].isascii() and text[place - 1:place + 1].isalnum()
+
+    for step in range(4):
+        for place in (end - step, end + step):
+            if start <= place <= len(text) and not within(place):
+                return place
+    return end
 
 
 def _cells(grid: _Grid, inside: dict[_Place, list[Line]]) -> Iterator[GridCell]:
