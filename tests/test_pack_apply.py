@@ -2,7 +2,10 @@
 
 import itertools
 import json
+import os
 import shutil
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -20,6 +23,7 @@ from nongda.index.store import Store
 from nongda.intake import FileReport
 from nongda.language.own_words import OwnWord
 from nongda.settings import ChunkSettings
+from tests.conftest import ROOT
 
 
 def notice(year: int) -> str:
@@ -553,3 +557,18 @@ def test_recognised_pages_travel_with_the_file(province, station, make):
         db.table("scans").insert_all(rows)
     station.take(make())
     assert station.store.rows("SELECT sha256, number, reader, lines FROM scans ORDER BY number") == rows
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills need fork")
+def test_killed_at_any_statement_a_pack_is_added_or_undone_wholly_or_not_at_all(province, station, make, tmp_path):
+    station.add(notice(2024), "# 老水牛\n\n老水牛咬树干。\n")
+    province.add(notice(2025), "# 天牛\n\n剪除虫枝。\n")
+    province.words(OwnWord("老水牛", "天牛", "pest"))
+    path = make()
+    station.store.close()
+    run = subprocess.run([sys.executable, "-m", "tests.pack_kills", str(station.store.folder), str(path)], cwd=ROOT,
+                         capture_output=True, encoding="utf-8", timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    for statements, left in json.loads(run.stdout).values():
+        assert statements > 30
+        assert set(left) <= {"before", "after"} and left[0] == "before"

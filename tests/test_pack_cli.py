@@ -4,18 +4,25 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nongda.cli import cli
+from nongda.engine import ROOT, Engine
 from nongda.errors import DocumentError, UsageError
+from nongda.index.store import Store
+from nongda.loading import Models
+from nongda.models.manifest import load_manifest
+from nongda.models.rerank import TokenCache
 from nongda.pack_cli import pack
-from tests.weights import lite
 
 RUST_2024 = "# 咖啡叶锈病防治通知（2024年）\n\n发布日期：2024-03-01\n\n发病初期剪除病枝，集中烧毁。每7天查一次园。\n"
 RUST_2025 = "# 咖啡叶锈病防治通知（2025年）\n\n发布日期：2025-03-01\n\n发病初期剪除病枝，带出园外烧毁。每5天查一次园。\n"
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Run a command with the data folder of a province or a station."""
-    lite("embedder")
+def run(tmp_path, monkeypatch, lexicon, embedder):
+    """Run a command with the data folder of a province or a station, with a small domain and embedder."""
+    manifest = load_manifest(ROOT / "models" / "manifest.toml")
+    models = Models(embedder, None, None, TokenCache(embedder))
+    monkeypatch.setattr(Engine, "open", lambda settings, data, profile: Engine(
+        settings, Store(data), manifest, lexicon, profile, ROOT, models))
     monkeypatch.chdir(tmp_path)
 
     def command(site: str, *arguments: str) -> Result:
