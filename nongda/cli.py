@@ -49,6 +49,7 @@ def serve(engine: Engine, port: int | None, no_browser: bool) -> None:
     """Open the desk app."""
     from nongda.ui.layout import launch  # gradio takes seconds to import; other commands do without
 
+    engine.library.start_watching()
     launch(engine, port, not no_browser, None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +21,7 @@ from nongda.records import DocumentState, StoredDocument
 STATES: Mapping[DocumentState, str] = {
     "active": "使用中", "superseded": "已有新版", "retired": "已停用", "removed": "已移除",
 }
+_PAUSE = 5.0  # seconds between two looks at a folder
 _LABELS = {"title": "标题", "region": "地区", "date": "日期", "stage": "生育期", "authority": "来源单位",
            "valid_until": "有效期至", "tags": "标签，用逗号分开"}
 
@@ -30,6 +32,20 @@ _LABELS = {"title": "标题", "region": "地区", "date": "日期", "stage": "�
 def add(engine: Engine, paths: tuple[Path, ...]) -> None:
     """Add files, and all files in folders; exit 1 when one could not be added."""
     if show_adding(engine.add(paths)):
+        raise SystemExit(1)
+
+
+@click.command(help="让知识库跟上一个文件夹：新的、改过的、移走的文件（--watch 一直跟踪）")
+@with_engine
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--watch", is_flag=True, help="一直跟踪，按 Ctrl+C 结束")
+def sync(engine: Engine, folder: Path, watch: bool) -> None:
+    """Bring the knowledge base up to a folder; exit 1 when a file could not be added."""
+    failed = show_adding(engine.library.sync(folder))
+    while watch:
+        time.sleep(_PAUSE)
+        failed = show_adding(engine.library.sync(folder), quiet=True)
+    if failed:
         raise SystemExit(1)
 
 
@@ -132,4 +148,4 @@ def rebuild(engine: Engine) -> None:
     click.echo(f"重建完成：{len(engine.documents())} 份资料")
 
 
-DOCUMENT_COMMANDS = (add, remove, docs, show, retire, restore, describe, rebuild)
+DOCUMENT_COMMANDS = (add, sync, remove, docs, show, retire, restore, describe, rebuild)

@@ -27,6 +27,7 @@ from nongda.index.prepare import Preparer
 from nongda.index.refresh import refresh_facts
 from nongda.index.reword import keep_own_words
 from nongda.index.store import Store
+from nongda.index.watching import WatchedFolder
 from nongda.intake import AddEvent, PageReading
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
@@ -81,6 +82,7 @@ class Engine:
 
     def close(self) -> None:
         """Close the data folder."""
+        self.library.stop_watching()
         self._caches.close()
         self._store.close()
 
@@ -271,6 +273,22 @@ class Engine:
     def pages(self, doc_id: str) -> list[PageReading]:
         """Return how each page of a document was read."""
         return self._store.pages(doc_id)
+
+    def sync(self, folder: Path, stop: threading.Event | None = None) -> Iterator[AddEvent]:
+        """Bring the knowledge base up to a folder."""
+        yield from self.library.sync(folder, stop)
+
+    def watched(self) -> tuple[WatchedFolder, ...]:
+        """Return the folders that are watched, and how they stand."""
+        return self.library.watched()
+
+    def watch(self, folder: Path) -> None:
+        """Follow a folder from now on."""
+        self.library.watch(folder)
+
+    def unwatch(self, folder: Path) -> None:
+        """Follow a folder no longer."""
+        self.library.unwatch(folder)
 
     def page_image(self, doc_id: str, page: int, width: int = 1000) -> bytes | None:
         """Return the original page as a JPEG; None where there is no picture of it."""

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from nongda.errors import StoreError
+from nongda.documents.parse import printable
+from nongda.documents.pictures import page_picture
+from nongda.errors import StoreError, UsageError
 from nongda.index import life
+from nongda.index.file_table import FileTable
+from nongda.index.folder import sync
+from nongda.index.folder_shelf import FolderShelf
 from nongda.index.id_map import read_id_map
 from nongda.index.ingest import Ingester
-from nongda.index.prepare import Preparer, Provenance
+from nongda.index.prepare import Preparer
 from nongda.index.rebuilding import rebuild, take_over
+from nongda.index.scan_folder import scan_folder
 from nongda.index.store import Store
-from nongda.intake import AddEvent, PageReading, Progress
+from nongda.index.watching import NOTE, WatchedFolder, Watcher, watched_folders, with_folder, without_folder
+from nongda.intake import AddEvent, PageReading
 from nongda.records import Chunk, StoredDocument
+
+_WAIT = 0.2  # seconds between two looks whether the reader has stopped
 
 
 class Library:
@@ -25,24 +34,75 @@ class Library:
     def __init__(self, store: Store, preparer_of: Callable[[Store], Preparer]) -> None:
         self._store = store
         self._preparer_of = preparer_of
+        self._table = FileTable(store.rows, store.write)
+        self._adding = threading.Lock()
+        self._watcher = Watcher(lambda: watched_folders(self._note()), self._sync, self._table, store.folder, self._adding)
 
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]:
-        """Add files, with progress and one report each; the next question uses them."""
-        yield from Ingester(self._preparer_of(self._store)).add(paths, stop)
+        """Add files, and all files in folders, with progress and one report each; the next question uses them."""
+        with self._turn(stop) as is_mine:
+            if is_mine:
+                yield from Ingester(self._preparer_of(self._store)).add(self._files(paths), stop)
 
-    def add_file(self, path: Path, data: bytes, index: int, total: int, *, replaces: str = "", origin: str = "",
-                 stop: threading.Event | None = None) -> Iterator[AddEvent]:
-        """Add one file of a folder, whose bytes were read; ends with its report, without one where it was stopped.
+    def _files(self, paths: Sequence[Path]) -> list[Path]:
+        found: list[Path] = []
+        for path in paths:
+            inside = scan_folder(path, self._store.folder).files if path.is_dir() else {}
+            found += [path / name for name in inside] or [path]
+        return found
 
-        `replaces` is the document that the same file held before; it makes room whatever the dates say.
-        """
-        ingester = Ingester(self._preparer_of(self._store))
-        ingester.check()
-        for event in ingester.add_file(path, Provenance(origin, replaces), stop, data):
-            if isinstance(event, Progress):
-                yield replace(event, index=index, files=total)
-            else:
-                yield replace(event, index=index, total=total)
+    @contextmanager
+    def _turn(self, stop: threading.Event | None) -> Iterator[bool]:
+        """Wait until nobody else adds files; tell whether it is our turn, or the reader has stopped waiting."""
+        while not self._adding.acquire(timeout=_WAIT):
+            if stop is not None and stop.is_set():
+                yield False
+                return
+        try:
+            yield True
+        finally:
+            self._adding.release()
+
+    # folders
+
+    def sync(self, folder: Path, stop: threading.Event | None = None) -> Iterator[AddEvent]:
+        """Bring the knowledge base up to a folder: new, changed, moved and vanished files. Raises UsageError, StoreError."""
+        if not folder.is_dir():
+            raise UsageError(f"“{printable(str(folder))}”不是文件夹或打不开：请检查路径")
+        with self._turn(stop) as is_mine:
+            if is_mine:
+                yield from self._sync(folder, stop, (), retry=True)
+
+    def _sync(self, folder: Path, stop: threading.Event | None, unsettled: Collection[str], retry: bool = False
+              ) -> Iterator[AddEvent]:
+        shelf = FolderShelf(self._store, lambda: self._preparer_of(self._store))
+        yield from sync(folder, shelf, self._table, self._store.folder, stop, unsettled, retry)
+
+    def watched(self) -> tuple[WatchedFolder, ...]:
+        """Return the folders that are watched, and how they stand."""
+        return self._watcher.states()
+
+    def watch(self, folder: Path) -> None:
+        """Follow a folder from now on, while the page is open. UsageError where it cannot be watched."""
+        self._store.set_note(NOTE, with_folder(self._note(), folder, self._store.folder))
+        self._watcher.wake()
+
+    def unwatch(self, folder: Path) -> None:
+        """Follow a folder no longer; its documents stay. UsageError where it is not watched."""
+        self._store.set_note(NOTE, without_folder(self._note(), folder))
+        self._watcher.wake()
+
+    def start_watching(self) -> None:
+        """Begin to look at the watched folders; nothing where the knowledge base can only be read."""
+        if not self._store.read_only:
+            self._watcher.start()
+
+    def stop_watching(self) -> None:
+        """End looking at folders; what was read stays read."""
+        self._watcher.stop()
+
+    def _note(self) -> str:
+        return self._store.meta().get(NOTE, "")
 
     # reading
 
@@ -60,8 +120,6 @@ class Library:
 
     def page_image(self, doc_id: str, page: int, width: int) -> bytes | None:
         """Return the original page as a JPEG `width` pixels wide; None where there is no picture of it."""
-        from nongda.documents.pictures import page_picture
-
         document, data = self._store.document(doc_id), self._store.original(doc_id)
         return None if document is None or data is None else page_picture(data, document.source, page, width)
 
@@ -90,10 +148,6 @@ class Library:
         if document.state == "active":
             self._store.set_state(doc_id, "retired")
         return life.existing(self._store, doc_id)
-
-    def supersede(self, old: str, new: str) -> None:
-        """Let a document make room for another one."""
-        self._store.set_state(old, "superseded", new)
 
     def restore(self, doc_id: str) -> StoredDocument:
         """Take a document into use again that was retired or superseded. StoreError when there is none of this id."""

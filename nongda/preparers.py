@@ -36,7 +36,7 @@ class Preparers:
         models = self._loader.models()
         _, extractor, relevance = self._by_words(lexicon)
         return Preparer(store, lexicon, models.embedder, models.splitter, self._settings.chunk, extractor, self._reader,
-                        relevance.is_off_topic)
+                        relevance.is_off_topic, _places(lexicon))
 
     def extractor(self, lexicon: Lexicon) -> FactExtractor:
         """Return what makes facts of passages, by the attributes of the domain."""
@@ -52,3 +52,7 @@ class Preparers:
     def _reader(self, sha256: str) -> PageReader:
         reader = self._loader.reader()
         return reader.with_cache(Scans(self._kept, sha256, reader.name))
+
+
+def _places(lexicon: Lexicon) -> frozenset[str]:
+    return frozenset(name for name, kind in lexicon.standard_names().items() if kind == "place")

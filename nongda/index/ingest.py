@@ -78,11 +78,11 @@ class Ingester:
         data = read_file(work.path) if data is None else data
         known = self._store.find_duplicate(sha256_hex(data))
         if known:
-            yield self._known(work, known[1], provenance)
+            yield self._known(work, known[1], provenance, "内容没有变化")
             return
         prepared = yield from self._prepare(work, self.preparer.prepare(data, work.path.name, provenance), stop)
         if isinstance(prepared, Duplicate):
-            yield work.skipped(f"与已有资料 {prepared.doc_id} 文字相同", prepared.doc_id)
+            yield self._known(work, prepared.doc_id, provenance, f"与资料 {prepared.doc_id} 文字相同")
         elif prepared is not None:
             self._store.add(prepared.document, written_by(self.preparer.embedder), prepared.supersedes)
             yield work.added(prepared)
@@ -102,11 +102,11 @@ class Ingester:
         finally:
             steps.close()
 
-    def _known(self, work: _Work, doc_id: str, provenance: Provenance) -> FileReport:
-        """The very same file is there: in use, out of use, or an older edition."""
+    def _known(self, work: _Work, doc_id: str, provenance: Provenance, how: str) -> FileReport:
+        """What the file says is there already: in use, out of use, or as an older edition."""
         document = self._store.document(doc_id)
         if document is None or document.state == "active":
-            return work.skipped("已在知识库中，内容没有变化", doc_id)
+            return work.skipped(f"已在知识库中，{how}", doc_id)
         if document.state == "superseded" and not provenance.replaces:
             return work.skipped(f"是旧版，已有较新的一版（{document.superseded_by}）：没有再添加", doc_id)
         part = self.preparer

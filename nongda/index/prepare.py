@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nongda.documents.adaptive import counter
 from nongda.documents.chunk import chunk_blocks
 from nongda.documents.clean import clean
+from nongda.documents.describe import described
 from nongda.documents.identify import chunk_id, document_id, sha256_hex, text_fingerprint
 from nongda.documents.parse import reading
 from nongda.errors import DocumentError
@@ -105,6 +106,7 @@ class Preparer:
     facts: FactExtractor | None = None
     reader_of: ReaderOf | None = None
     off_topic: OffTopic | None = None
+    places: frozenset[str] = frozenset()  # names by which a document's region is known
 
     def prepare(self, data: bytes, name: str, provenance: Provenance) -> Preparing:
         """Read, clean, compare, chunk and embed a file; yields its steps. Raises DocumentError."""
@@ -112,7 +114,7 @@ class Preparer:
         meta = edited(document.meta, provenance.edits)
         text_sha256 = text_fingerprint(document.blocks)
         duplicate = self.store.find_duplicate("", text_sha256)
-        if duplicate and duplicate[1] != provenance.replaces:
+        if duplicate:
             return Duplicate(duplicate[1])
         signature = signature_of("".join(block.text for block in document.blocks))
         place = standing(meta, signature, known_documents(self.store), provenance.replaces)
@@ -144,7 +146,7 @@ class Preparer:
         document = clean(parsed)
         if not any(has_words(block.text) for block in document.blocks):
             raise DocumentError(f"{name} 里没有文字：请检查文件内容")
-        return document
+        return replace(document, meta=described(document, name, self.places))
 
     def _chunks(self, document: ParsedDocument, doc_id: str, title: str) -> list[Chunk]:
         embed = None if self.splitter is None else self.splitter.embed_passages
