@@ -19,6 +19,7 @@ from nongda.documents.parse_image import parse_image
 from nongda.documents.parse_markdown import parse_markdown
 from nongda.documents.parse_pdf import parse_pdf
 from nongda.documents.parse_pptx import parse_pptx
+from nongda.documents.parse_rtf import parse_rtf
 from nongda.documents.parse_text import parse_text
 from nongda.documents.parse_xls import parse_xls
 from nongda.documents.parse_xlsx import parse_xlsx
@@ -43,6 +44,7 @@ PARSERS: dict[str, Callable[[bytes, str], ParsedDocument]] = {
     ".doc": parse_doc,
     ".wps": parse_doc,
     ".docm": parse_docx,
+    ".rtf": parse_rtf,
     ".html": parse_html,
     ".htm": parse_html,
     ".mht": parse_html,
