@@ -122,6 +122,12 @@ def test_files_with_warnings_come_before_those_without():
     assert names(adding_view.adding(work, False, ZH)) == ["a.md", "c.md", "b.md"]
 
 
+def test_files_that_wait_come_last_the_next_of_them_first():
+    waiting = {number: FileState(f"{number}.md") for number in range(1, 5)}
+    work = advance(Work(waiting, 4), [FileReport("1.md", "added", "", 1, 4), Progress("2.md", 1, 2, 2, 4)])
+    assert names(adding_view.adding(work, False, ZH)) == ["2.md", "1.md", "3.md", "4.md"]
+
+
 def test_only_the_files_that_failed_are_shown_while_one_wants_it_so(desk: AddingDesk):
     last(desk.add("a", [Path("好.md"), Path("表.et")], "zh"))
     assert names(desk.show("a", True, "zh")) == ["表.et"] and len(names(desk.show("a", False, "zh"))) == 2
@@ -139,8 +145,8 @@ def test_closing_the_tab_or_the_program_ends_the_import(engine: FakeDeskEngine, 
         assert "没有处理" in last(views).progress
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.0, "不到 1 分钟"), (29.0, "不到 1 分钟"), (31.0, "1 分钟"), (720.0, "12 分钟"),
-                                               (3569.0, "59 分钟"), (3599.0, "1 小时 0 分钟"), (9000.0, "2 小时 30 分钟")])
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, "剩不到 1 分钟"), (29.0, "剩不到 1 分钟"), (31.0, "约剩 1 分钟"), (720.0, "约剩 12 分钟"),
+                                               (3569.0, "约剩 59 分钟"), (3599.0, "约剩 1 小时 0 分钟"), (9000.0, "约剩 2 小时 30 分钟")])
 def test_the_time_left_is_said_in_whole_minutes(seconds: float, said: str):
     assert adding_view.time_left(seconds, ZH) == said
 
@@ -195,3 +201,12 @@ def test_markup_in_names_and_sentences_stays_text():
     for texts in (ZH, EN):
         whole = adding_view.adding(work, False, texts) + adding_view.watched([folder], texts)
         assert "<script" not in whole and 'data-folder="/"' not in whole
+
+
+def test_files_of_a_folder_are_named_from_it():
+    work = advance(Work(folder="/农技"), [FileReport("/农技/2024/一.md", "added", "", 1, 2), FileReport("/别处/二.md", "added", "", 2, 2)])
+    assert names(adding_view.adding(work, False, ZH)) == ["二.md", "2024/一.md"]
+
+
+def test_a_folder_with_nothing_new_says_so(tmp_path: Path, desk: AddingDesk):
+    assert "没有新的文件" in last(desk.sync("a", str(tmp_path), "zh")).progress

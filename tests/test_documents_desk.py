@@ -8,9 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import HashEmbedder
 from fake_desk import FakeDeskEngine, stored
 
+from nongda.engine import ROOT, Engine, Models
 from nongda.errors import StoreError
+from nongda.index.store import Store
+from nongda.language.lexicon import Lexicon
+from nongda.models.manifest import load_manifest
+from nongda.models.rerank import TokenCache
+from nongda.settings import Settings
 from nongda.ui.documents_desk import SHOWN_CHUNKS, DocumentsDesk
 
 SHADE, RUST = "5e6f7a8b", "1a2b3c4d"  # a PDF with pages, and a text without
@@ -177,3 +184,26 @@ def test_a_store_that_cannot_be_read_is_a_sentence_everywhere(
             desk.remove(SHADE, "zh")[0])
     assert all("资料库打不开" in one for one in said)
     assert desk.start_of_page(SHADE, 1) is None
+
+
+def test_the_real_engine_s_document_is_opened_described_retired_and_removed(tmp_path: Path):
+    embedder = HashEmbedder()
+    engine = Engine(Settings(), Store(tmp_path / "资料 库"), load_manifest(ROOT / "models" / "manifest.toml"),
+                    Lexicon.load(ROOT / "assets" / "domain"), "lite", ROOT, Models(embedder, None, None, TokenCache(embedder)))
+    (tmp_path / "玉米螟.md").write_text("# 玉米螟的防治\n\n玉米螟在心叶末期用药，每亩用苏云金杆菌100克。", encoding="utf-8")
+    list(engine.add([tmp_path / "玉米螟.md"]))
+    desk = DocumentsDesk(engine)
+    (doc_id,) = listed(desk, "玉米螟")
+    cited = engine.chunks_of(doc_id)[0].id
+    found = desk.open(cited, "zh")
+    assert found.doc_id == doc_id and "心叶末期用药" in found.passages.html and "target" in found.passages.html
+    form = dict(found.form)
+    assert "不是日期" in desk.save(doc_id, form | {"date": "去年"}, "zh")[0]
+    assert desk.save(doc_id, form | {"date": "2025年3月5日", "tags": "玉米，虫害"}, "zh")[1]
+    assert desk.open(doc_id, "zh").form | {"date": "2025-03-05", "tags": "玉米、虫害"} == desk.open(doc_id, "zh").form
+    desk.change(doc_id, "retire", "zh")
+    assert listed(desk, state="retired") == [doc_id]
+    desk.change(doc_id, "restore", "zh")
+    assert desk.open(doc_id, "zh").state == "active" and desk.remove(doc_id, "zh")[1] and listed(desk) == []
+    assert "已删除" in desk.open(cited, "zh").title and "心叶末期用药" in desk.open(cited, "zh").passages.html
+    engine.close()

@@ -77,7 +77,7 @@ class AddingDesk:
             yield AddView(notice(problem, "error"), busy=False)
             return
         path = Path(_tidy(folder))
-        yield from self._import(session_id, Work(), lambda stop: self.engine.sync(path, stop), language)
+        yield from self._import(session_id, Work(folder=str(path)), lambda stop: self.engine.sync(path, stop), language)
 
     def stop(self, session_id: str) -> None:
         """Ask the import of this tab to end after the piece in hand."""
@@ -164,6 +164,8 @@ class AddingDesk:
 
 def _shown(found: _Import, language: Language) -> str:
     texts = TEXTS[language]
+    if found.work.ended and not found.work.total and not found.error:
+        return notice(texts["adding_none"], "done")
     return notice(found.error, "error") + adding_view.adding(found.work, found.only_failed, texts)
 
 

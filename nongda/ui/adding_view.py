@@ -38,6 +38,7 @@ class Work:
     total: int = 0
     left: float | None = None  # seconds
     ended: bool = False
+    folder: str = ""  # the one being taken in: its files are named from there
 
     @property
     def done(self) -> int:
@@ -66,7 +67,7 @@ def advance(work: Work, events: Sequence[AddEvent]) -> Work:
     """Return the work after these events."""
     files, total, left = dict(work.files), work.total, work.left
     for event in events:
-        before = files.get(event.index, FileState(PurePath(event.path).name))
+        before = files.get(event.index, FileState(_name(event.path, work.folder)))
         if isinstance(event, Progress):
             total = event.files
             files[event.index] = replace(before, status="adding", stage=event.stage, done=event.done, total=event.total)
@@ -119,10 +120,17 @@ def watched(folders: Sequence[Watched], texts: Texts) -> str:
     return f'<h3>{texts["watched_title"].format(count=len(folders))}</h3><ul class="files watched">{rows}</ul>'
 
 
+def _name(path: str, folder: str) -> str:
+    """Return a file's name, with the folders it lies in below the one being taken in."""
+    pure = PurePath(path)
+    return str(pure.relative_to(folder)) if folder and pure.is_relative_to(folder) else pure.name
+
+
 def _place(numbered: tuple[int, FileState]) -> tuple[int, int]:
     number, state = numbered
-    rank = {"adding": 0, "failed": 1}.get(state.status, 2 if state.warnings else 3)
-    return rank, -number
+    if state.status == "waiting":
+        return 4, number
+    return {"adding": 0, "failed": 1}.get(state.status, 2 if state.warnings else 3), -number
 
 
 def _overall(work: Work, texts: Texts) -> str:
@@ -136,7 +144,8 @@ def _overall(work: Work, texts: Texts) -> str:
     ends = [state.status for state in work.files.values()]
     counts = texts["overall_counts"].format(**{name: ends.count(name) for name in ("added", "skipped", "failed")})
     bar = "" if work.ended else f'<progress value="{work.done}" max="{work.total}" aria-label="{said}"></progress>'
-    return f'<div class="overall" role="status"><b>{said}</b>{bar}<span>{counts}</span></div>'
+    role = ' role="status"' if work.ended else ""  # read aloud once, not twice a second
+    return f'<div class="overall"{role}><b>{said}</b>{bar}<span>{counts}</span></div>'
 
 
 def _file(state: FileState, texts: Texts) -> str:

@@ -66,7 +66,8 @@ def open_button(document: StoredDocument, texts: Texts) -> str:
 def title(document: StoredDocument, related: Related, texts: Texts) -> str:
     """Return a document's title with its state and, where it is not used any more, why and what takes its place."""
     sample = f' <span class="tag sample">{texts["sample"]}</span>' if document.meta.sample else ""
-    return (f'<div class="dossier"><h2 tabindex="-1">{escape(title_of(document))}</h2><p class="tags">'
+    name = escape(title_of(document))
+    return (f'<div class="dossier"><h2 tabindex="-1" title="{name}">{name}</h2><p class="tags">'
             f"{state_tag(document.state, texts)}{sample}</p>{_banner(document, related, texts)}</div>")
 
 

@@ -17,7 +17,7 @@ from nongda.ui.texts import TEXTS
 
 def adding_part(desk: AddingDesk, tab: gr.Tab, blocks: gr.Blocks) -> gr.Textbox:
     """Build the ways to add; returns a box whose change says that documents have come."""
-    with gr.Accordion(I18N("add_fold"), open=False, elem_id="add-fold"):
+    with gr.Accordion(I18N("add_fold"), open=False, elem_id="add-fold") as fold:
         with gr.Row(elem_id="ways"):
             with gr.Column(min_width=320):
                 files = gr.File(label=I18N("upload"), file_count="multiple", height=150, elem_id="files")
@@ -66,7 +66,7 @@ def adding_part(desk: AddingDesk, tab: gr.Tab, blocks: gr.Blocks) -> gr.Textbox:
     gr.on([sync.click, folder.submit], synced, folder, working, **QUIET)
     halt.click(halted, None, None, queue=False, **QUIET)
     only_failed.change(filtered, only_failed, progress, **QUIET)
-    gr.on([blocks.load, tab.select], opened, None, [hint, watched], **QUIET)
+    gr.on([blocks.load, tab.select, fold.expand], opened, None, [hint, watched], **QUIET)
     _watching(desk, watch, folder, [said, watched])
     return came
 

@@ -116,7 +116,7 @@ def _stretch() -> list[Any]:
 def _leaf() -> list[Any]:
     with gr.Row(elem_id="leaf-bar"):
         earlier = gr.Button(I18N("page_back"), elem_id="leaf-back")
-        number = gr.Number(1, label=I18N("page_number"), show_label=False, container=False, precision=0, minimum=1,
+        number = gr.Number(1, label=I18N("page_number"), show_label=False, container=False, precision=0,
                            min_width=80, elem_id="leaf-number")
         later = gr.Button(I18N("page_next"), elem_id="leaf-next")
         zoom = gr.Button(I18N("page_zoom"), elem_id="leaf-zoom")
@@ -219,13 +219,13 @@ def _number(page: int | str | None) -> int:
 def _opened(found: Opened) -> Updates:
     """Return the updates of `View.opened`."""
     return (found.doc_id, found.title, found.head, "", "", *_changes(found.state), *_confirming("", False)[1:],
-            *(found.form[name] for name in FIELDS), *_stretched(found.passages), gr.update(visible=bool(found.leaf.html)),
+            *(found.form[name] for name in FIELDS), *_stretched(found.passages), gr.update(elem_classes=[] if found.leaf.html else [AWAY]),
             *_turned(found.leaf))
 
 
 def _changes(state: str) -> Updates:
-    """Return the updates of the buttons that retire and restore; an old edition is out of use already."""
-    return gr.update(visible=state == "active"), gr.update(visible=state == "retired")
+    """Return the updates of the buttons that retire and restore."""
+    return gr.update(visible=state == "active"), gr.update(visible=state in ("retired", "superseded"))
 
 
 def _confirming(message: str, asking: bool) -> Updates:
@@ -240,5 +240,5 @@ def _stretched(passages: Passages) -> Updates:
 
 def _turned(leaf: Leaf) -> Updates:
     """Return the updates of `View.leaf`."""
-    return (leaf.html, gr.update(value=leaf.page, maximum=leaf.pages), gr.update(interactive=leaf.page > 1),
+    return (leaf.html, leaf.page, gr.update(interactive=leaf.page > 1),
             gr.update(interactive=leaf.page < leaf.pages))
