@@ -114,7 +114,8 @@ def test_an_empty_corpus_speaks_of_nothing(domain):
 
 @pytest.mark.parametrize(("text", "crop"), [
     ("麦田里发黄", "小麦"), ("晚稻抽穗", "水稻"), ("棉田打药", "棉花"), ("茶园选址", "茶树"), ("烤烟移栽", "烟草"), ("蔗地排水", "甘蔗"),
-    ("麦子起黄疸", "小麦"), ("橘园施肥", "柑橘"),
+    ("麦子起黄疸", "小麦"), ("橘园施肥", "柑橘"), ("秧苗发黄", "水稻"), ("胶林更新", "橡胶树"), ("蕉地积水", "香蕉"), ("桑园除草", "桑树"),
+    ("梨园套袋", "梨树"), ("桃园清沟", "桃树"),
 ])
 def test_a_field_word_names_its_crop(domain, text, crop):
     assert [e.term for e in named(text, domain) if e.kind == "crop"] == [crop]

@@ -38,6 +38,7 @@ _FIELD_WORDS: Mapping[str, re.Pattern[str]] = {
     "梨树": re.compile(r"(?<!山)梨(?:园|子|果)"),
     "桃树": re.compile(r"(?<![核樱猕棉])桃(?:园|子)"),
 }
+_FIELD_LETTERS = re.compile("[麦稻秧棉茶烟蔗胶蕉桑柑橘桔梨桃]")  # one of them is in every field word
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,11 @@ def named(text: str, lexicon: Lexicon) -> list[Entity]:
 
 def entities(text: str, lexicon: Lexicon) -> list[Entity]:
     """Return the terms of all kinds that a text names, field words (稻田, 茶园) among them."""
-    found = list(lexicon.entities(text))
-    crops = {e.term for e in found if e.kind == "crop"}
     form = search_form(text)
+    found = list(lexicon.entities(form))
+    if not _FIELD_LETTERS.search(form):
+        return found
+    crops = {e.term for e in found if e.kind == "crop"}
     for crop, pattern in _FIELD_WORDS.items():
         match = pattern.search(form)
         if match and not any(is_same_crop(c, crop) for c in crops):
