@@ -80,6 +80,7 @@ class SearchSettings:
     part_weight: float = 1.0  # of each sub-question's rankings
     fact_weight: float = 1.0  # of the passages that facts point to
     specialist_weight: float = 0.0  # of BM25 with the specialist's words added
+    off_topic_weight: float = 0.5  # of the score of a passage that speaks of nothing in the domain
     short_tokens: int = 0
     short_bm25_weight: float = 1.0
     candidates: int = 20

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from answer_world import make_candidate, make_indexes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nongda.answer.retrieve import fuse, rerank, retrieve
+from nongda.answer.retrieve import candidates, fuse, rerank, retrieve
 from nongda.answer.route import Part, Route
 from nongda.answer.understand import understand
 from nongda.records import Hit
@@ -95,7 +97,7 @@ def test_the_reranker_decides_the_order(world, lexicon, embedder):
 def test_equal_scores_keep_the_fused_order(world, lexicon, embedder):
     query = understand("叶锈病的孢子", [], lexicon, AnswerSettings())
     fused = run("叶锈病的孢子", world, lexicon, embedder)[2].candidates
-    assert [c.chunk.id for c in rerank(query, fused, Preferring("没有的词"))] == [c.chunk.id for c in fused]
+    assert [c.chunk.id for c in rerank(query, fused, Preferring("没有的词"), SearchSettings())] == [c.chunk.id for c in fused]
 
 
 @pytest.mark.parametrize("mode", ["bm25", "dense"])
@@ -152,3 +154,46 @@ def test_another_ranking_is_fused_with_its_weight_and_one_of_weight_0_is_not_ask
     assert last[-1].candidates[0].chunk.id == "cccccccc#0"
     list(retrieve(query, world, embedder, None, SearchSettings(), route=Route(rankings={"facts": facts}, weights={"facts": 0.0})))
     assert len(asked) == 1
+
+
+@pytest.fixture
+def mixed(lexicon, embedder):
+    """Two passages of the domain, and between them in the rankings one off topic."""
+    found = [make_candidate(lexicon, text, f"{letter * 8}#0")
+             for letter, text in (("a", "叶锈病的孢子随风传播。"), ("b", "第三章 叶锈病……17"), ("c", "炭疽病使枝条回枯。"))]
+    found[1] = replace(found[1], chunk=replace(found[1].chunk, off_topic=True))
+    return make_indexes(found, lexicon, embedder)
+
+
+RANKINGS = {"bm25": hits("bbbbbbbb#0", "aaaaaaaa#0", "cccccccc#0"), "dense": hits("bbbbbbbb#0", "aaaaaaaa#0", "cccccccc#0")}
+
+
+def test_a_passage_off_topic_counts_half_its_fused_score(mixed):
+    found = candidates(RANKINGS, mixed, SearchSettings())
+    assert [c.chunk.id[0] for c in found] == ["a", "c", "b"]  # 2/62, 2/63, and half of 2/61
+    assert [c.score for c in found] == pytest.approx([2 / 62, 2 / 63, 1 / 61])
+    assert [c.chunk.id[0] for c in candidates(RANKINGS, mixed, SearchSettings(off_topic_weight=1.0))] == ["b", "a", "c"]
+
+
+def test_a_lowered_passage_is_cut_off_before_the_others(mixed):
+    assert [c.chunk.id[0] for c in candidates(RANKINGS, mixed, SearchSettings(), most=2)] == ["a", "c"]
+
+
+class Scoring:
+    """Gives the scores it was made with, in the order of the passages."""
+
+    def __init__(self, *scores: float) -> None:
+        self.scores = scores
+
+    def score(self, question, passages):
+        return np.array(self.scores[: len(passages)], dtype=np.float32)
+
+
+def test_reranking_leaves_a_passage_off_topic_half_of_what_it_has_over_the_least(mixed, lexicon):
+    query = understand("叶锈病", [], lexicon, AnswerSettings())
+    fused = candidates(RANKINGS, mixed, SearchSettings())  # a, c, b
+    for a, c, b in ((0.5, 0.0, 0.75), (-3.0, -8.0, 0.0)):  # cosines, and log-odds below zero
+        found = rerank(query, fused, Scoring(a, c, b), SearchSettings())
+        assert [one.chunk.id[0] for one in found] == ["a", "b", "c"]
+        assert found[1].score == pytest.approx(c + 0.5 * (b - c)) and found[1].scores["rerank"] == pytest.approx(b)
+    assert rerank(query, [], Scoring(), SearchSettings()) == []

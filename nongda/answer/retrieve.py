@@ -84,7 +84,7 @@ def retrieve(query: Query, indexes: Indexes, embedder: QueryEmbedder, reranker: 
     yield Stage("fuse", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
     started = time.perf_counter()
     if reranker is not None:
-        fused = rerank(query, fused, reranker)
+        fused = rerank(query, fused, reranker, settings)
         fused, keep = _with_parts(fused, rankings, reranker, route, keep)
     yield Stage("rerank", time.perf_counter() - started, tuple(fused[:keep]), tuple(c.chunk.id for c in fused))
 
@@ -131,7 +131,10 @@ def _timed(run: Callable[[], dict[str, list[Hit]]]) -> tuple[dict[str, list[Hit]
 
 def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings: SearchSettings,
                weights: Mapping[str, float] | None = None, most: int | None = None) -> list[Candidate]:
-    """Fuse rankings into at most `most` candidates (None: `settings.candidates`), the same text of one source only once."""
+    """Fuse rankings into at most `most` candidates (None: `settings.candidates`), the same text of one source only once.
+
+    The fused score of a passage off topic counts `settings.off_topic_weight`.
+    """
     ranks: dict[str, dict[str, int]] = {}
     scores: dict[str, dict[str, float]] = {}
     for name, hits in rankings.items():
@@ -145,15 +148,24 @@ def candidates(rankings: Mapping[str, Sequence[Hit]], indexes: Indexes, settings
         if candidate is None or (key := (candidate.document.source, candidate.chunk.text)) in seen:
             continue
         seen.add(key)
-        found.append(replace(candidate, ranks=ranks[hit.chunk_id], scores=scores[hit.chunk_id]))
+        score = _lowered(candidate, candidate.score, settings)
+        found.append(replace(candidate, score=score, ranks=ranks[hit.chunk_id], scores=scores[hit.chunk_id]))
+    found.sort(key=lambda c: (-c.score, c.chunk.id))
     return found[: settings.candidates if most is None else most]
 
 
-def rerank(query: Query, found: Sequence[Candidate], reranker: Reranker) -> list[Candidate]:
-    """Order candidates by the reranker's score; ties keep the fused order."""
-    scores = reranker.score(query.canonical, [c.chunk.search_text for c in found])
+def _lowered(candidate: Candidate, score: float, settings: SearchSettings, least: float = 0.0) -> float:
+    """Return the score of a passage; one off topic keeps a part of what it has over the least."""
+    return least + settings.off_topic_weight * (score - least) if candidate.chunk.off_topic else score
+
+
+def rerank(query: Query, found: Sequence[Candidate], reranker: Reranker,
+           settings: SearchSettings) -> list[Candidate]:
+    """Order candidates by the reranker's score, those off topic lowered; ties keep the fused order."""
+    scores = [float(score) for score in reranker.score(query.canonical, [c.chunk.search_text for c in found])]
+    least = min(scores, default=0.0)
     scored = [
-        replace(c, score=float(score), scores={**c.scores, "rerank": float(score)})
+        replace(c, score=_lowered(c, score, settings, least), scores={**c.scores, "rerank": score})
         for c, score in zip(found, scores, strict=True)
     ]
     return sorted(scored, key=lambda c: -c.score)
