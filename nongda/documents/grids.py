@@ -133,6 +133,8 @@ def _line(text: str, page: int | None, confidence: float) -> Block:
 
 def flowing(text: str) -> str:
     """Return the lines of a cell as one; lines of a cell are often items, so that a space parts them."""
+    if "\n" not in text:
+        return text.strip()
     joined = ""
     for line in filter(None, (part.strip() for part in text.split("\n"))):
         tight = not joined or _CLOSES.search(joined) or _OPENS.match(line)
@@ -162,10 +164,13 @@ def _placed(cells: Sequence[GridCell]) -> Iterator[GridCell]:
     """Yield the cells numbered anew by the rows and columns in which a cell begins, in reading order."""
     rows = sorted({cell.row for cell in cells})
     columns = sorted({cell.column for cell in cells})
+    row_numbers = {row: number for number, row in enumerate(rows)}
+    column_numbers = {column: number for number, column in enumerate(columns)}
     for cell in sorted(cells, key=lambda c: (c.row, c.column)):
-        row, column = bisect_left(rows, cell.row), bisect_left(columns, cell.column)
-        below, right = bisect_left(rows, cell.row + cell.rows), bisect_left(columns, cell.column + cell.columns)
-        yield replace(cell, row=row, column=column, rows=max(1, below - row), columns=max(1, right - column))
+        row, column = row_numbers[cell.row], column_numbers[cell.column]
+        below = bisect_left(rows, cell.row + cell.rows) - row if cell.rows > 1 else 1
+        right = bisect_left(columns, cell.column + cell.columns) - column if cell.columns > 1 else 1
+        yield GridCell(cell.text, row, column, max(1, below), max(1, right))
 
 
 def _note(grid: Grid) -> str:

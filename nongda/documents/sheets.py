@@ -24,6 +24,7 @@ _DEFAULT_NAME = re.compile(r"(?:sheet|工作表|表)\s*\d*(?:\s*[(（]\d+[)）])
 _NUMBER = re.compile(r"[<>≤≥约]?\s*\d[\d.]*\s*(?:[~～\-–—至]\s*\d[\d.]*)?\s*%?$")
 _MAX_TITLE = 60  # characters
 _MOST_TITLES = 3  # lines
+_TITLE_ROWS = 10  # rows at the top in which a title is looked for
 _MOST_NAMED = 5
 
 
@@ -86,7 +87,8 @@ def limit_warning(sheet: str, last: int, kept: int) -> str:
 
 def sheet_title(cells: Sequence[GridCell]) -> str:
     """Return the first title row of a file's only sheet; "" where it has none."""
-    islands = list(_joined(_islands(list(cells))))
+    top = min((cell.row for cell in cells), default=0)
+    islands = _islands([cell for cell in cells if cell.row < top + _TITLE_ROWS])
     if not islands:
         return ""
     titles = [flowing(islands[0][0].text)] if _is_title(islands[0]) else list(read_grid(islands[0]).titles)
