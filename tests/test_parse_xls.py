@@ -1,5 +1,6 @@
 import pytest
 from biff import error_cell, formula_cell, merged, number_cell, record, text_cell, workbook
+from ole_world import ole
 from table_world import LEFT, TABLES, cells_recovered, spans_of
 
 from nongda.documents import parse_xls as module
@@ -57,6 +58,20 @@ def test_words_of_excel_95_are_gbk_whatever_the_file_states(codepage):
 def test_words_in_big5_stay_big5():
     data = workbook({"稻": sheet((("藥劑", "用量"), ("甲", "20")), 5, "big5")}, version=5, codepage=950, encoding="big5")
     assert "藥劑" in parse_bytes(data, "旧表.xls").blocks[0].text
+
+
+@pytest.mark.parametrize("name", ["表.xls", "表.et"])
+def test_a_workbook_in_its_container_is_read_and_its_macros_are_not_run(name):
+    book = workbook({"水稻": sheet(SMALL)})
+    assert parse_bytes(ole(("Workbook", book)), name).warnings == ()
+    document = parse_bytes(ole(("Workbook", book), ("_VBA_PROJECT_CUR", b"")), name)
+    assert [(b.heading, b.text) for b in document.blocks] == [(("水稻",), "| 药剂 | 用量 |\n|---|---|\n| 甲 | 20 |")]
+    assert document.warnings == (f"文件“{name}”带有宏：宏没有运行，只读取了已保存的内容",)
+
+
+def test_an_old_workbook_under_the_name_of_a_new_one_is_read_with_a_warning():
+    document = parse_bytes(ole(("Workbook", workbook({"水稻": sheet(SMALL)}))), "表.xlsx")
+    assert "| 甲 | 20 |" in document.blocks[0].text and "旧版 Excel" in document.warnings[0]
 
 
 def test_an_error_value_is_empty_and_named():
