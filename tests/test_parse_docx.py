@@ -145,6 +145,17 @@ def test_the_words_of_a_text_box_are_read_once(word):
     assert blocks(word) == [("paragraph", "框外。"), ("paragraph", "框内。")]
 
 
+def test_a_text_box_in_a_text_box_and_one_in_a_cell_are_read_once(word):
+    def box(words, inside=""):
+        return f"<w:r><w:pict><w:txbxContent><w:p><w:r><w:t>{words}</w:t></w:r>{inside}</w:p></w:txbxContent></w:pict></w:r>"
+
+    add_xml(word, f"<w:p><w:r><w:t>框外。</w:t></w:r>{box('外框。', box('内框。'))}</w:p>")
+    table = put(word, (("药剂", "用量"), ("甲", "20")))
+    table.cell(1, 1).paragraphs[0]._p.append(parse_xml(box("框中。").replace("<w:r>", f"<w:r {nsdecls('w')}>", 1)))
+    assert [text for kind, text in blocks(word)] == [
+        "框外。", "外框。", "内框。", "| 药剂 | 用量 |\n|---|---|\n| 甲 | 20 |", "框中。"]
+
+
 def test_an_encrypted_file_or_an_old_doc_is_one_sentence():
     with pytest.raises(DocumentError, match="手册.docx.*密码"):
         parse_docx(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 100, "手册.docx")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nongda.documents.docx_text import HIDDEN, W, number, paragraph_text
+from nongda.documents.docx_text import W, is_seen, number, paragraph_text
 from nongda.documents.grids import GridCell, flowing
 
 _MAX_LABEL = 30  # characters of a cell that names the table inside its neighbour
@@ -76,7 +76,7 @@ def _cell_text(cell: Any, found: WordTable, row: int) -> str:  # noqa: ANN401
     """Return the words of a cell, its paragraphs as lines; a small table inside is words, a larger one stands apart."""
     lines: list[str] = []
     for element in cell.iter(W + "p", W + "tbl"):
-        if next(element.iterancestors(W + "tc")) is not cell or not _is_seen(element, cell):
+        if next(element.iterancestors(W + "tc")) is not cell or not is_seen(element, cell):
             continue
         if element.tag == W + "p":
             lines.append(paragraph_text(element))
@@ -93,14 +93,5 @@ def _cell_text(cell: Any, found: WordTable, row: int) -> str:  # noqa: ANN401
 def _own(parent: Any, tag: str, outer: str) -> Iterator[Any]:  # noqa: ANN401
     """Yield the rows of a table or the cells of a row, those inside content controls too, none of nested tables."""
     for element in parent.iter(tag):
-        if next(element.iterancestors(outer)) is parent and _is_seen(element, parent):
+        if next(element.iterancestors(outer)) is parent and is_seen(element, parent):
             yield element
-
-
-def _is_seen(element: Any, within: Any) -> bool:  # noqa: ANN401
-    for above in element.iterancestors():
-        if above is within:
-            return True
-        if above.tag in HIDDEN:
-            return False
-    return True

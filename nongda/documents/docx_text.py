@@ -40,11 +40,20 @@ def paragraph_text(paragraph: Any) -> str:  # noqa: ANN401 - python-docx is unty
 
 
 def text_boxes(element: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Yield the text boxes anchored in an element, each once; those of nested text boxes come with their own."""
+    """Yield the text boxes anchored in an element, each once; those inside them come with their own paragraphs."""
     for box in element.iter(W + "txbxContent"):
-        above = [parent.tag for parent in box.iterancestors()]
-        if not any(tag in HIDDEN for tag in above):
+        if box is not element and is_seen(box, element):
             yield box
+
+
+def is_seen(element: Any, within: Any) -> bool:  # noqa: ANN401
+    """Tell whether nothing between an element and one around it hides it."""
+    for above in element.iterancestors():
+        if above is within:
+            return True
+        if above.tag in HIDDEN:
+            return False
+    return True
 
 
 def number(element: Any, default: int) -> int:  # noqa: ANN401
@@ -72,7 +81,7 @@ class Notes:
         found = []
         for mark in element.iter(*_NOTE_MARKS):
             text = self._texts.get((_NOTE_MARKS[mark.tag], str(mark.get(W + "id", ""))), "")
-            if text and not any(parent.tag in HIDDEN for parent in mark.iterancestors()):
+            if text and is_seen(mark, element):
                 found.append(text if text.startswith("注") else f"注：{text}")
         return found
 
