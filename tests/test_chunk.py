@@ -68,6 +68,23 @@ def test_a_list_keeps_its_lead_in():
     assert texts(blocks) == [LEAF * 2, "整地的要点如下面几条：\n- 挖沟，沟深半米。\n- 施足腐熟的底肥。"]
 
 
+def test_a_condition_and_a_dose_stay_with_what_they_belong_to():
+    condition = "一旦在叶背见到黄粉时；应立即剪叶。"
+    assert texts([Block(LEAF * 2 + SOIL + condition)]) == [LEAF * 2, SOIL + condition]
+    dose = "红壤地里用石硫合剂清园。每亩喷药液60公斤。"
+    assert texts([Block(LEAF * 2 + dose + SOIL)], unlike) == [LEAF * 2, dose + SOIL]
+
+
+def test_steps_stay_together_and_part_before_a_step_where_they_are_too_many():
+    steps = [f"{n}. 做法。把红壤翻松再施肥。" for n in range(1, 7)]  # 16 characters each; 40 may stand together
+    made = texts([Block("\n".join(steps), "list")], unlike)
+    assert made == ["\n".join(steps[:2]), "\n".join(steps[2:4]), "\n".join(steps[4:])]
+
+
+def test_a_heading_that_is_a_line_of_the_text_stays_with_its_first_sentence():
+    assert texts([Block(LEAF * 2), Block("土壤的要求"), Block(SOIL * 2)], unlike) == [LEAF * 2, "土壤的要求\n" + SOIL * 2]
+
+
 def test_sections_are_never_mixed_when_each_is_long_enough():
     blocks = [Block(LEAF * 2, heading=("一",)), Block(LEAF * 2, heading=("二",))]
     chunks = chunk_blocks(blocks, SMALL, alike)

@@ -18,6 +18,19 @@ def test_connectors_and_lists_behind_a_lead_in_are_bound():
     assert [u.bound for u in units] == [False, True, False, False, True, False]
 
 
+def test_headings_titles_of_items_and_later_steps_are_known():
+    units = units_of([Block("整地\n先挖沟。"), Block("1. 断砧。剪去砧枝。\n2. 削穗。削成楔形。", "list", confidence=0.5)], 100)
+    assert [u.text for u in units] == ["整地", "先挖沟。", "1. 断砧。", "剪去砧枝。", "2. 削穗。", "削成楔形。"]
+    assert [u.bound for u in units] == [False, True, False, True, False, True]
+    assert [u.step for u in units] == [False, False, False, False, True, False]
+    assert [u.confidence for u in units] == [1.0, 1.0, 0.5, 0.5, 0.5, 0.5]
+
+
+def test_a_cut_in_an_over_long_sentence_never_comes_before_what_follows_from_it():
+    text = "甲甲甲甲甲甲，若夜温太低，则推迟播种，丙丙丙。"
+    assert [u.text for u in units_of([Block(text)], 13)] == ["甲甲甲甲甲甲，", "若夜温太低，则推迟播种，", "丙丙丙。"]
+
+
 def test_an_over_long_sentence_is_cut_at_clauses():
     assert [u.text for u in units_of([Block("甲甲甲，乙乙乙，丙丙丙，丁丁丁。")], 8)] == ["甲甲甲，乙乙乙，", "丙丙丙，丁丁丁。"]
 

@@ -36,7 +36,8 @@ _ALLOWED = {
     **dict.fromkeys(("terms", "aliases", "history", "simple", "generator"), (True, False)),
 }
 _SELECTOR = "selector.toml"
-_PASSAGE_FILES = ("lexicon.tsv", "aliases.tsv", "units.toml", "stopwords.txt")  # what the search text is made with
+# What passages and their search texts are made with.
+_PASSAGE_FILES = ("lexicon.tsv", "aliases.tsv", "units.toml", "stopwords.txt", "relevance.toml")
 
 
 @dataclass(frozen=True, slots=True)
