@@ -98,6 +98,7 @@ def test_no_unit_is_cut_or_lost_and_only_whole_sentences_are_repeated(blocks, ov
 
 @pytest.mark.parametrize("name", ["adaptive", "semantic"])
 def test_a_chunk_is_as_sure_as_the_least_sure_of_its_blocks(name):
-    blocks = [Block(THIN, confidence=0.9), Block(THIN, confidence=0.7), Block("| 药 | 量 |\n|---|---|\n| 甲 | 1 |", "table", confidence=0.5)]
+    table = Block("| 药 | 量 |\n|---|---|\n| 甲 | 1 |", "table", confidence=0.5)
+    blocks = [Block(THIN, confidence=0.9), Block(THIN, confidence=0.7), table]
     made = chunk_blocks(blocks, ChunkSettings(splitter=name), alike)
     assert [c.confidence for c in made] == [0.7, 0.5]
