@@ -109,6 +109,18 @@ def test_a_long_explanation_above_the_header_is_a_paragraph():
     assert [(b.kind, b.text[:4]) for b in blocks] == [("paragraph", long[:4]), ("table", "| 药剂")]
 
 
+def test_a_form_of_lines_with_colons_keeps_its_rows():
+    rows = [["品种：甲优1号", "编号：2020001"], ["类型：杂交稻", "生育期：128天"], ["产量：560公斤/亩", "抗性：中抗"]]
+    assert grid_blocks(cells(*rows))[0].text.count("\n") == 3
+
+
+def test_titles_beyond_a_caption_are_paragraphs_and_none_is_lost():
+    titles = [f"第{n}行说明" + "甲" * 40 for n in range(3)]
+    blocks = grid_blocks(cells(*((title, LEFT) for title in titles), ("药剂", "用量"), ("甲", "20")))
+    # each has 45 characters: two and the space between them are 91, one too many
+    assert [b.text for b in blocks[:-1]] == [titles[1], titles[2], f"表 {titles[0]}"]
+
+
 def test_a_single_column_is_text_in_a_frame():
     assert [(b.kind, b.text) for b in grid_blocks(cells(("提示：\n先清园。",), ("1、喷药",)))] == [
         ("paragraph", "提示："), ("paragraph", "先清园。"), ("list", "1、喷药")]

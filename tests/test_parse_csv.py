@@ -56,6 +56,10 @@ def test_title_lines_above_the_header_are_the_caption_and_the_title():
     assert [b.text for b in document.blocks] == ["表 水稻用药推荐 单位：克/亩", TABLE]
 
 
+def test_a_number_kept_as_text_is_that_number_and_a_formula_is_never_computed():
+    assert blocks('药剂,登记证号,合计\n甲,="PD00123",=1+2\n')[0][1].endswith("| 甲 | PD00123 | =1+2 |")
+
+
 def test_ragged_rows_keep_their_columns():
     assert blocks("药剂,用量,说明\n甲\n乙,20\n丙,30,雨后补,多\n") == [
         ("table", "| 药剂 | 用量 | 说明 |  |\n|---|---|---|---|\n| 甲 |  |  |  |\n| 乙 | 20 |  |  |\n| 丙 | 30 | 雨后补 | 多 |")]

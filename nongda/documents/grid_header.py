@@ -41,15 +41,22 @@ def is_title_row(grid: Grid) -> bool:
     if not found or len(grid[0]) < 2 or len(grid) < 2:
         return False
     first = found[0]
-    if all(is_unit_line(cell.text) for cell in found) or all(_KEYED.match(cell.text.strip()) for cell in found):
+    below = [list(_distinct(row)) for row in grid[1:_MOST_ROWS]]
+    if all(is_unit_line(cell.text) for cell in found):
         return True
+    if all(_is_keyed(cell) for cell in found):  # a form is nothing but such lines
+        return any(len(cells) > 1 and not any(_is_keyed(cell) for cell in cells) for cells in below)
     if len(found) > 1 or first.rows >= len(grid):
         return False
     if first.columns == len(grid[0]) or _TITLE.match(first.text.strip()):
         return True
     is_wide = first.columns == 1 or first.columns > len(grid[0]) / 2  # else it is the outer name of a few columns
-    has_table = any(len(list(_distinct(row))) > 1 for row in grid[1:_MOST_ROWS])
-    return is_wide and first.column == 0 and len(first.text.strip()) >= _MIN_TITLE and has_table
+    is_long = first.column == 0 and len(first.text.strip()) >= _MIN_TITLE
+    return is_wide and is_long and any(len(cells) > 1 for cells in below)
+
+
+def _is_keyed(cell: GridCell) -> bool:
+    return _KEYED.match(cell.text.strip()) is not None
 
 
 def is_unit_line(text: str) -> bool:

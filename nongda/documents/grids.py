@@ -45,11 +45,20 @@ class GridTable:
     @property
     def caption(self) -> str:
         """The short title rows as one line that reads as a table's caption; "" where there are none."""
-        said: list[str] = []
+        return as_caption(" ".join(self._short()))
+
+    @property
+    def lead(self) -> list[str]:
+        """The title rows that are too much for a caption."""
+        short = self._short()
+        return [title for title in self.titles if title not in short]
+
+    def _short(self) -> list[str]:
+        short: list[str] = []
         for title in self.titles:
-            if len(" ".join([*said, title])) <= _MAX_CAPTION:
-                said.append(title)
-        return as_caption(" ".join(said))
+            if len(" ".join([*short, title])) <= _MAX_CAPTION:
+                short.append(title)
+        return short
 
 
 def as_caption(text: str) -> str:
@@ -117,8 +126,7 @@ def grid_blocks(cells: Sequence[GridCell], header_rows: int | None = None, page:
     if len(table.rows) < 2:
         texts = [*table.titles, *(text for row in table.rows for text in row), *table.notes]
         return [_line(text, page, confidence) for text in dict.fromkeys(texts) if text]
-    long = [text for text in table.titles if len(text) > _MAX_CAPTION]
-    parts = [Block(text, "paragraph", page, confidence=confidence) for text in (*long, table.caption) if text]
+    parts = [Block(text, "paragraph", page, confidence=confidence) for text in (*table.lead, table.caption) if text]
     parts.append(Block(table_text(table.rows), "table", page, confidence=confidence))
     return parts + [Block(note, "paragraph", page, confidence=confidence) for note in table.notes]
 

@@ -18,6 +18,7 @@ from nongda.records import DocumentMeta
 _SEPARATORS = ("\t", ",", ";", "|", "，", "；")  # on a draw the first wins
 _STATED = re.compile(r"sep=(.)\n", re.IGNORECASE)  # Excel's own first line
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_AS_TEXT = re.compile(r'^="(.*)"$')  # by which programs keep Excel from dropping the zeros of a number
 _SAMPLE = 200  # lines looked at to tell the separator
 _MOST_LINES = 200  # in one quoted cell; more, and a quotation mark was left open
 _FIELD_LIMIT = 10 * 2**20
@@ -33,14 +34,15 @@ def parse_csv(data: bytes, name: str) -> ParsedDocument:
     last = kept = 0
     too_wide = False
     for number, row in enumerate(_rows(text, separator)):
-        if not any(cell.strip() for cell in row):
+        row = [_AS_TEXT.sub(r"\1", cell.strip()) for cell in row]
+        if not any(row):
             continue
         last = number + 1
         if kept or number >= MAX_ROWS or len(cells) + len(row) > MAX_CELLS:
             kept = kept or number
             continue
-        too_wide = too_wide or any(cell.strip() for cell in row[MAX_COLUMNS:])
-        cells.extend(GridCell(cell.strip(), number, column) for column, cell in enumerate(row[:MAX_COLUMNS]) if cell.strip())
+        too_wide = too_wide or any(row[MAX_COLUMNS:])
+        cells.extend(GridCell(cell, number, column) for column, cell in enumerate(row[:MAX_COLUMNS]) if cell)
     if kept:
         warnings = (*warnings, limit_warning("", last, kept))
     if too_wide:
