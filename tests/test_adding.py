@@ -9,11 +9,18 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from conftest import HashEmbedder
 from fake_desk import FakeDeskEngine
 from fake_library import WatchedFolder
 
+from nongda.engine import ROOT, Engine, Models
 from nongda.errors import StoreError
+from nongda.index.store import Store
 from nongda.intake import FileReport, Progress
+from nongda.language.lexicon import Lexicon
+from nongda.models.manifest import load_manifest
+from nongda.models.rerank import TokenCache
+from nongda.settings import Settings
 from nongda.ui import adding, adding_view
 from nongda.ui.adding import AddingDesk, AddView
 from nongda.ui.adding_view import SHOWN_FILES, FileState, Work, advance, end
@@ -145,7 +152,8 @@ def test_closing_the_tab_or_the_program_ends_the_import(engine: FakeDeskEngine, 
         assert "没有处理" in last(views).progress
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.0, "剩不到 1 分钟"), (29.0, "剩不到 1 分钟"), (31.0, "约剩 1 分钟"), (720.0, "约剩 12 分钟"),
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, "剩不到 1 分钟"), (29.0, "剩不到 1 分钟"), (31.0, "约剩 1 分钟"),
+                                               (720.0, "约剩 12 分钟"),
                                                (3569.0, "约剩 59 分钟"), (3599.0, "约剩 1 小时 0 分钟"), (9000.0, "约剩 2 小时 30 分钟")])
 def test_the_time_left_is_said_in_whole_minutes(seconds: float, said: str):
     assert adding_view.time_left(seconds, ZH) == said
@@ -210,3 +218,22 @@ def test_files_of_a_folder_are_named_from_it():
 
 def test_a_folder_with_nothing_new_says_so(tmp_path: Path, desk: AddingDesk):
     assert "没有新的文件" in last(desk.sync("a", str(tmp_path), "zh")).progress
+
+
+def test_the_real_engine_takes_a_folder_in_once_watches_it_and_lets_it_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(adding, "UPDATE_SECONDS", 0.0)
+    embedder = HashEmbedder()
+    engine = Engine(Settings(), Store(tmp_path / "资料 库"), load_manifest(ROOT / "models" / "manifest.toml"),
+                    Lexicon.load(ROOT / "assets" / "domain"), "lite", ROOT, Models(embedder, None, None, TokenCache(embedder)))
+    folder = tmp_path / "农技 资料"
+    (folder / "病虫").mkdir(parents=True)
+    (folder / "病虫" / "玉米螟.md").write_text("# 玉米螟\n\n玉米螟在心叶末期用药，每亩100克。", encoding="utf-8")
+    desk = AddingDesk(engine)
+    said = plain(last(desk.sync("a", str(folder), "zh")).progress)
+    assert "做完了：共 1 份" in said and str(Path("病虫", "玉米螟.md")) in said
+    assert "没有新的文件" in last(desk.sync("a", str(folder), "zh")).progress
+    assert "已关注" in desk.watch(str(folder), "zh") and "已加入 1 份" in plain(desk.watched("zh"))
+    assert 'role="alert"' in desk.watch(str(folder), "zh")  # it is watched already
+    (watched,) = re.findall('data-folder="(.*?)"', desk.watched("zh"))
+    assert "不再关注" in desk.unwatch(unescape(watched), "zh") and desk.watched("zh") == ""
+    engine.close()

@@ -34,7 +34,8 @@ def picture(jpeg: bytes | None, title: str, page: int, pages: int, reading: Page
     shown = f'<p class="hint">{texts["page_picture_none"]}</p>'
     if jpeg:
         data = base64.b64encode(jpeg).decode("ascii")
-        shown = f'<div class="sight" tabindex="0"><img alt="{name}" src="data:image/jpeg;base64,{data}"></div>'
+        shown = (f'<div class="sight" tabindex="0" role="region" aria-label="{name}">'
+                 f'<img alt="{name}" src="data:image/jpeg;base64,{data}"></div>')
     where = texts["page_of"].format(page=page, pages=pages)
     return f'<div class="leaf" data-leaf="{page}"><p class="hint" role="status">{where}</p>{warned}{shown}{_ocr(reading, texts)}</div>'
 
