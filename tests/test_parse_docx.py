@@ -165,7 +165,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(word, monkeypatch):
     buffer = io.BytesIO(saved(word))
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/bomb.xml", b"\0" * (21 * 2**20))
-    monkeypatch.setattr(module, "Package", None)
+    monkeypatch.setattr(module, "_opened", lambda _: pytest.fail("was opened"))
     with pytest.raises(DocumentError, match="手册.docx.*大得异常"):
         parse_bytes(buffer.getvalue(), "手册.docx")
 

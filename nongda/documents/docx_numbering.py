@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from docx.oxml.ns import qn
+from nongda.documents.docx_text import W
 
 _CHINESE_FORMATS = ("chineseCounting", "chineseCountingThousand", "japaneseCounting", "ideographDigital",
                     "taiwaneseCountingThousand", "chineseLegalSimplified")
@@ -24,12 +24,12 @@ class Numbering:
         if part is None:
             return
         root = part.element
-        abstract = {_val(a, "w:abstractNumId", attribute=True): _read_levels(a)
-                    for a in root.findall(qn("w:abstractNum"))}
-        for num in root.findall(qn("w:num")):
-            reference = num.find(qn("w:abstractNumId"))
+        abstract = {_val(a, "abstractNumId", attribute=True): _read_levels(a)
+                    for a in root.findall(W + "abstractNum")}
+        for num in root.findall(W + "num"):
+            reference = num.find(W + "abstractNumId")
             if reference is not None:
-                self._levels[num.get(qn("w:numId"), "")] = abstract.get(reference.get(qn("w:val"), ""), {})
+                self._levels[num.get(W + "numId", "")] = abstract.get(reference.get(W + "val", ""), {})
 
     def marker(self, num_id: str, level: int) -> str:
         """Count one item and return its marker: `- ` for a bullet, else the number as Word shows it."""
@@ -49,18 +49,18 @@ class Numbering:
 
 def _read_levels(abstract: Any) -> dict[int, tuple[str, str, int]]:  # noqa: ANN401
     levels = {}
-    for level in abstract.findall(qn("w:lvl")):
-        start = _val(level, "w:start") or "1"
-        kind, template = _val(level, "w:numFmt") or "decimal", _val(level, "w:lvlText")
-        levels[int(level.get(qn("w:ilvl"), "0"))] = kind, template, int(start) if start.isdigit() else 1
+    for level in abstract.findall(W + "lvl"):
+        start = _val(level, "start") or "1"
+        kind, template = _val(level, "numFmt") or "decimal", _val(level, "lvlText")
+        levels[int(level.get(W + "ilvl", "0"))] = kind, template, int(start) if start.isdigit() else 1
     return levels
 
 
 def _val(element: Any, name: str, attribute: bool = False) -> str:  # noqa: ANN401
     if attribute:
-        return str(element.get(qn(name), ""))
-    child = element.find(qn(name))
-    return "" if child is None else str(child.get(qn("w:val"), ""))
+        return str(element.get(W + name, ""))
+    child = element.find(W + name)
+    return "" if child is None else str(child.get(W + "val", ""))
 
 
 def _format(number: int, kind: str) -> str:

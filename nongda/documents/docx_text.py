@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
 from nongda.documents.lines import join_lines
 from nongda.documents.raised import raised
 
@@ -66,6 +64,8 @@ class Notes:
     """The footnotes and endnotes of a document."""
 
     def __init__(self, document: Any) -> None:  # noqa: ANN401
+        from lxml import etree
+
         self._texts: dict[tuple[str, str], str] = {}
         for relation in document.part.rels.values():
             kind = str(relation.reltype).rpartition("/")[2]

@@ -8,11 +8,6 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from docx.opc.part import PartFactory
-from docx.oxml.ns import qn
-from docx.package import Package
-from docx.parts.document import DocumentPart
-
 from nongda.documents.containers import OLE
 from nongda.documents.docx_numbering import Numbering
 from nongda.documents.docx_tables import read_table
@@ -42,6 +37,10 @@ def parse_docx(data: bytes, name: str) -> ParsedDocument:
 
 def _opened(data: bytes) -> Any:  # noqa: ANN401 - python-docx is untyped
     """Open a document, one with macros too: python-docx knows only the kind without."""
+    from docx.opc.part import PartFactory
+    from docx.package import Package
+    from docx.parts.document import DocumentPart
+
     PartFactory.part_type_for.setdefault(_WITH_MACROS, DocumentPart)
     part = Package.open(io.BytesIO(data)).main_document_part
     if not isinstance(part, DocumentPart):
@@ -95,7 +94,7 @@ class _Reader:
         elif element.tag == W + "tbl":
             yield from self._table(element)
         elif element.tag == W + "sdt" and not _is_contents_list(element):
-            for content in element.findall(qn("w:sdtContent")):
+            for content in element.findall(W + "sdtContent"):
                 yield from self._walk(content)
         elif element.tag in (W + "ins", W + "moveTo", W + "customXml", W + "smartTag"):
             yield from self._walk(element)
