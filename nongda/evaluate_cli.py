@@ -29,6 +29,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--cuts", is_flag=True, help="只用 dev 题测定各系统的 answer.gate")
 @click.option("--intents", is_flag=True, help="只看问法和步数判断得对不对（标注见 assets/gold/intents.tsv）")
 @click.option("--alpha", type=_FOLDER, default=None, help="用 dev 题测定融合权重的曲线，写到这个文件夹；可加 --beir")
+@click.option("--chunking", type=_FOLDER, default=None, help="比较几种切段办法（先跑完它们），写到这个文件夹；可加 --beir")
 @click.option("--beir", type=_FOLDER, multiple=True, help="公开检索测试集（BEIR 格式文件夹），可多次给出")
 @click.option("--report", type=_FOLDER, default=None, help="用已完成的结果写报告到这个文件夹")
 @click.option("--remarks", type=_FILE, default=None, help="写进报告开头的说明文字（Markdown 文件）")
@@ -37,10 +38,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--score-sheet", type=_FILE, multiple=True, help="统计评判人填好的评判表，可给出两份")
 @click.option("--key", type=_FILE, default=None, help="评判表的对照表（.key.json）")
 def evaluate(engine: Engine, split: str, variants: str, no_generate: bool, out: Path | None, limit: int | None, fresh: bool,
-             seed: int, check: bool, cuts: bool, intents: bool, alpha: Path | None, beir: tuple[Path, ...], report: Path | None,
-             remarks: Path | None, sheet: Path | None, most: int, score_sheet: tuple[Path, ...], key: Path | None) -> None:
+             seed: int, check: bool, cuts: bool, intents: bool, alpha: Path | None, chunking: Path | None, beir: tuple[Path, ...],
+             report: Path | None, remarks: Path | None, sheet: Path | None, most: int, score_sheet: tuple[Path, ...],
+             key: Path | None) -> None:
     """Run systems over the gold questions, or one of the other works an option asks for."""
     from nongda.evaluation import commands  # no other command needs it, and it takes a second
+    from nongda.evaluation.chunking import measure_chunking
 
     plan = commands.Plan(commands.chosen_variants(variants), split, not no_generate,
                          out or engine.data_dir / "evaluation", limit, fresh)
@@ -49,7 +52,8 @@ def evaluate(engine: Engine, split: str, variants: str, no_generate: bool, out: 
         "--cuts": (cuts, lambda: commands.measure_cuts(engine, plan)),
         "--intents": (intents, lambda: commands.measure_intents(engine, plan, seed)),
         "--alpha": (alpha, lambda: commands.measure_alpha(engine, plan, alpha or Path(), beir, seed)),
-        "--beir": (beir if alpha is None else (), lambda: commands.run_beirs(engine, beir, plan.out)),
+        "--chunking": (chunking, lambda: measure_chunking(engine, plan, chunking or Path(), beir, seed)),
+        "--beir": (beir if alpha is None and chunking is None else (), lambda: commands.run_beirs(engine, beir, plan.out)),
         "--report": (report, lambda: commands.make_report(plan, report or Path(), remarks, seed)),
         "--sheet": (sheet, lambda: commands.make_sheet(plan, sheet or Path(), seed, most)),
         "--score-sheet": (score_sheet, lambda: commands.score_sheets(score_sheet, key)),
