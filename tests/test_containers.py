@@ -48,7 +48,8 @@ def test_the_kind_of_a_file_is_told_by_its_content():
     assert content_kind(word()) == ".docx"
     assert content_kind(saved(openpyxl.Workbook())) == ".xlsx"
     assert content_kind(saved(pptx.Presentation())) == ".pptx"
-    assert content_kind(b"%PDF-1.7\n") == content_kind(b"\n\njunk %PDF-1.4") == ".pdf"
+    assert content_kind(b"%PDF-1.7\n") == content_kind(b"\n\njunk %PDF-1.4 startxref 0") == ".pdf"
+    assert content_kind("文件头是 %PDF-1.4 的为 PDF。".encode()) == ""
     assert content_kind(b"{\\rtf1\\ansi") == ".rtf"
     assert content_kind(b"\x89PNG\r\n\x1a\n") == ".png" and content_kind(b"\xff\xd8\xff\xe0") == ".jpg"
     assert content_kind(SENTENCE.encode("gbk")) == content_kind(b"") == content_kind(b"PK\x03\x04broken") == ""
@@ -93,6 +94,8 @@ PAGE = f"<html><body><p>{SENTENCE}</p></body></html>".encode()
 @pytest.mark.parametrize(("name", "data", "said"), [
     ("通知.doc", PAGE, "网页"), ("通知.doc", word(), "Word 文档"), ("通知.txt", word(), "Word 文档"), ("通知.pdf", PAGE, "网页"),
     ("通知.docx", SENTENCE.encode("gbk"), "纯文本"), ("通知.doc", SENTENCE.encode("utf-16"), "纯文本"), ("通知.md", word(), "Word 文档"),
+    ("表.xls", f"作物\t要点\n玉米\t{SENTENCE}\n".encode("gbk"), "文本表格"),
+    ("表.xlsx", f"作物,要点\n玉米,{SENTENCE}\n".encode(), "文本表格"),
     ("表.xls", f"<table><tr><td>作物</td><td>{SENTENCE}</td></tr></table>".encode("gbk"), "网页"), ("a.xlsx", PAGE, "网页")])
 def test_a_wrong_suffix_is_read_as_what_it_is_and_says_so(name, data, said):
     document = parse_bytes(data, name)

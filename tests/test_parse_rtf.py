@@ -80,6 +80,12 @@ def test_a_broken_character_is_marked_with_a_warning():
     assert document.blocks[0].text.count("□") == 1 and "\ufffd" not in document.blocks[0].text and len(document.warnings) == 1
 
 
+def test_pictures_are_skipped_whatever_their_form():
+    picture = rb"{\pict\pngblip " + b"89504e47" * 400 + b"}" + b"{\\pict\\bin4 \\}{\xff}"
+    data = HEAD.encode() + coded("雨季前清园。").encode() + picture + coded("剪除病枝。").encode() + rb"\par}"
+    assert parse_rtf(data, "a.rtf").blocks[0].text == "雨季前清园。剪除病枝。"
+
+
 def test_a_doc_that_is_rich_text_is_read_as_what_it_is():
     document = parse_bytes((HEAD + coded("雨季前清园一次。") + r"\par}").encode(), "通知.doc")
     assert document.blocks[0].text == "雨季前清园一次。" and "RTF 文档" in document.warnings[0]

@@ -68,8 +68,8 @@ def content_kind(data: bytes) -> str:
     for magic, kind in _MAGIC:
         if data.startswith(magic):
             return kind
-    if b"%PDF-" in data[:1024]:
-        return ".pdf" if not _HTML.match(_head(data)) else ".html"
+    if data.lstrip()[:5] == b"%PDF-" or (b"%PDF-" in data[:1024] and b"startxref" in data[-2048:]):
+        return ".pdf"
     if data.startswith(OLE):
         return _ole_kind(data)
     if data.startswith(b"PK"):

@@ -27,12 +27,13 @@ _CANDIDATES = ("gb18030", "utf-16-le", "utf-16-be", "big5")  # on a draw the fir
 _PLAUSIBLE = 0.6  # share of everyday characters among the non-ASCII ones; mojibake stays under 0.4
 _SAMPLE = 20_000  # characters looked at to judge an encoding
 _FEW = 0.02  # share of bytes that may be broken or zero in a text file
+_CUT_OFF = ("unexpected end of data", "incomplete multibyte sequence")  # of a file, in the middle of a character
 _RESYNC = 60  # bytes after a broken one by which to tell where the next character begins
 _MISSING = "□"  # how Chinese print shows a character that cannot be read
 _LINE_BREAK = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _MARKUP_CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]{2,20})", re.IGNORECASE)
 _HALF_WIDTH_KANA = re.compile("[\uff61-\uff9f]")
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")  # of old files \x1a is the end
 
 
 def decode(data: bytes, name: str) -> str:
@@ -161,22 +162,24 @@ def _is_jumble(utf8: str, data: bytes) -> bool:
 
 def _mended(data: bytes, encoding: str) -> tuple[str, int] | None:
     """Read over broken bytes; None where they are many or what is read is not plausible."""
-    pieces: list[str] = []
-    position = broken = 0
-    allowed = max(4, int(_FEW * len(data)))
-    while position < len(data):
-        try:
-            pieces.append(data[position:].decode(encoding))
-            break
-        except UnicodeDecodeError as error:
-            good = position + error.start
-            if good > position or not pieces:  # one break, however many bytes
-                pieces.extend((data[position:good].decode(encoding), _MISSING))
-                broken += 1
-            if broken > allowed:
-                return None
-            position = _next_character(data, good, encoding)
-    text = "".join(pieces).replace("\0", "")
+    broken = 0
+    last = -1  # where the last break ended
+
+    def mark(error: UnicodeError) -> tuple[str, int]:
+        nonlocal broken, last
+        if not isinstance(error, UnicodeDecodeError) or broken > 4 + _FEW * error.start:
+            raise error
+        goes_on, last = error.start == last, _next_character(data, error.start, encoding)
+        if goes_on or error.reason in _CUT_OFF:  # one break, however many bytes
+            return "", last
+        broken += 1
+        return _MISSING, last
+
+    codecs.register_error("nongda.mark", mark)
+    try:
+        text = data.decode(encoding, "nongda.mark").replace("\0", "")
+    except UnicodeDecodeError:
+        return None
     return (text, broken) if everyday_share(text) >= _PLAUSIBLE else None
 
 

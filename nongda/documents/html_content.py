@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
@@ -22,7 +23,18 @@ _HIDDEN = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all", re.IGNORECASE)
 _LINKED = 0.6  # share of a list's words that stand in links; prose stays under 0.3
 _TRAIL = 0.3  # the same for the path to the page
 _MOST = 0.4  # share of the page's words that furniture never has
+_PATH = frozenset([">", ">>", "»", "›", "->", "→"])
 _HOLDERS = frozenset(["div", "ul", "ol", "dl", "table", "tr", "td", "p", "section", "center", "span", "font", "h6"])
+
+
+@dataclass(slots=True)
+class _Words:
+    """What stands in an element: characters of words, those of them in links, links, marks of a path between links."""
+
+    all: int = 0
+    linked: int = 0
+    links: int = 0
+    marks: int = 0
 
 
 def content_of(page: Element) -> Element:
@@ -30,21 +42,49 @@ def content_of(page: Element) -> Element:
     article = page.get_element_by_id("js_content", None)  # a page saved from WeChat
     root = article if article is not None else _body(page)
     _remove(root, _is_never_text)
-    total = _length(root)
-    lengths = {element: _length(element) for element in root.iter() if _may_be_furniture(element)}
-    _remove(root, lambda element: lengths.get(element, total) <= _MOST * total)
-    _remove_links(root)
+    words = _counted(root)
+    _remove(root, lambda e: _may_be_furniture(e) and words[e].all <= _MOST * words[root].all)
+    words = _counted(root)
+    _remove(root, lambda e: e.tag in _HOLDERS and _is_list_of_links(words[e]))
     return root
 
 
 def _body(page: Element) -> Element:
     body = page.find("body")
     root = body if body is not None else page
+    words = _counted(root)
     for tag in ("article", "main"):
         found = list(root.iter(tag))
-        if len(found) == 1 and _length(found[0]) > _MOST * _length(root):
+        if len(found) == 1 and words[found[0]].all > _MOST * words[root].all:
             return found[0]
     return root
+
+
+def _counted(root: Element) -> dict[Element, _Words]:
+    """Count the words of every element in one pass, what is inside first."""
+    counted: dict[Element, _Words] = {}
+    for element in reversed(list(root.iter())):
+        words = counted.setdefault(element, _Words())
+        if not isinstance(element.tag, str):
+            continue
+        words.all += len("".join((element.text or "").split()))
+        if element.tag == "a" and element.get("href") is not None:
+            words.linked, words.links = words.all, 1
+        parent = element.getparent()
+        if element is root or parent is None:
+            continue
+        tail = "".join((element.tail or "").split())
+        above = counted.setdefault(parent, _Words())
+        above.all += words.all + len(tail)
+        above.linked += words.linked
+        above.links += words.links
+        above.marks += words.marks + (words.links > 0 and tail in _PATH)
+    return counted
+
+
+def _is_list_of_links(words: _Words) -> bool:
+    """Tell whether words are links for the most part: of menus, of the path to the page, of lists of other pages."""
+    return words.links >= 2 and words.linked >= (_TRAIL if words.marks else _LINKED) * words.all
 
 
 def _remove(root: Element, is_out: Callable[[Element], bool]) -> None:
@@ -70,33 +110,3 @@ def _may_be_furniture(element: Element) -> bool:
         return True
     names = f"{element.get('id') or ''} {element.get('class') or ''} {element.get('role') or ''}"
     return element.tag not in ("body", "html") and _FURNITURE.search(names) is not None
-
-
-def _remove_links(root: Element) -> None:
-    """Take out elements whose words are links for the most part: menus, breadcrumbs, lists of other pages."""
-    own: dict[Element, list[int]] = {}
-    for element in reversed(list(root.iter())):  # what is inside comes first
-        is_link = element.tag == "a" and element.get("href") is not None
-        words = len("".join((element.text or "").split()))
-        counts = own.setdefault(element, [0, 0, 0])  # words, words in links, links
-        counts[0] += words
-        if is_link:
-            counts[1:] = [counts[0], 1]
-        parent = element.getparent()
-        if element is not root and parent is not None:
-            above = own.setdefault(parent, [0, 0, 0])
-            for place, count in enumerate(counts):
-                above[place] += count
-            above[0] += len("".join((element.tail or "").split()))
-    is_list = {e: c[2] >= 2 and c[1] >= (_TRAIL if _is_trail(e) else _LINKED) * c[0]
-               for e, c in own.items() if e.tag in _HOLDERS}
-    _remove(root, lambda element: is_list.get(element, False))
-
-
-def _is_trail(element: Element) -> bool:
-    """Tell whether marks like those of 首页 > 通知 stand between the links."""
-    return any((link.tail or "").strip() in (">", ">>", "»", "›", "->", "→") for link in element.iter("a"))
-
-
-def _length(element: Element) -> int:
-    return sum(len("".join(text.split())) for text in element.itertext())

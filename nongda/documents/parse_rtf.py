@@ -22,6 +22,8 @@ _CONTROL = re.compile(r"\\(trowd|cell|row|nestcell|nestrow|pard)(?![a-z])-?\d* ?
 _OUTLINE = re.compile(r"\\outlinelevel([0-8])(?!\d) ?")
 _RAISED = re.compile(r"(\\super(?![a-z0-9])(?:\\(?!u-?\d)[a-z]+-?\d* ?)* ?)([0-9n+\-]{1,4})(?=[\\}])")
 _PAGE = re.compile(r"\\ansicpg(\d+)")
+_BINARY = re.compile(rb"\\bin(\d{1,9}) ?")
+_DIGITS = re.compile(rb"[0-9a-fA-F\r\n]{400,}")  # a picture
 _ROW = re.compile(f"({_ROW_BEGINS}[^{_ROW_ENDS}]*{_ROW_ENDS})")
 _MARK = re.compile(f"{_HEADING}[0-8]|[{_ROW_BEGINS}{_ROW_ENDS}-{_PLAIN}]")
 _MAX_HEADING = 80  # characters
@@ -44,7 +46,8 @@ def _text(data: bytes) -> str:
     convert: Callable[..., str] = striprtf.rtf_to_text
 
     # Bytes above ASCII, which some programs write as they are, in the form that the format has for them.
-    source = "".join(chr(b) if b < 0x80 else f"\\'{b:02x}" for b in data) if not data.isascii() else data.decode("ascii")
+    bare = _DIGITS.sub(b"", _without_binary(data))
+    source = re.sub(rb"[\x80-\xff]", lambda m: b"\\'%02x" % m[0][0], bare).decode("ascii")
     page = _PAGE.search(source)
     is_chinese = page is None or page[1] in ("936", "54936", "0")
     encoding = "gb18030" if is_chinese else f"cp{page[1]}" if page else "gb18030"
@@ -53,10 +56,20 @@ def _text(data: bytes) -> str:
     # An empty group ends what a character before it makes the library skip.
     source = _CONTROL.sub(lambda m: f"{{}}{_WORDS[m[1].lower()]}", source).replace("HYPERLINK", "LINK")
     read = convert(source, encoding=encoding, errors="replace")
-    if is_chinese:  # fonts said to be Western often carry Chinese
+    if is_chinese and "\\fcharset0" in source and "\\'" in source:  # fonts said to be Western often carry Chinese
         other = convert(re.sub(r"\\fcharset0(?!\d)", r"\\fcharset134", source), encoding=encoding, errors="replace")
         read = max((read, other), key=lambda text: (everyday_share(text) - text.count("\ufffd") / (len(text) or 1)))
     return read.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore").replace("\0", "")
+
+
+def _without_binary(data: bytes) -> bytes:
+    """Return the text without the bytes of pictures that stand in it as they are."""
+    pieces, place = [], 0
+    for match in _BINARY.finditer(data):
+        if match.start() >= place:
+            pieces.append(data[place:match.start()])
+            place = match.end() + int(match[1])
+    return b"".join([*pieces, data[place:]])
 
 
 def _items(text: str) -> Iterator[Item]:
