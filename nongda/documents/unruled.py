@@ -21,6 +21,8 @@ _TRIES = 12  # lines that may turn out to stand behind the table
 _SIZES = 0.25  # by which the font sizes of one table may differ
 _CAPTION = re.compile(r"(?:附|续)?表\s*(?:[\d一二三四五六七八九十]+|[：:\s]|$)")
 _NOTE = re.compile(r"(?:注|备注|说明|资料来源|数据来源)\s*\d*[:：]")
+_LEADERS = re.compile(r"(?:[.．·…]\s?){5}|…{2}")  # of a table of contents
+_MARKER = re.compile(r"[（(]?(?:[A-Za-z]|\d{1,2}|[一二三四五六七八九十]{1,3})[)）.．、]|[①-⑳•●○■□◆◇▪▶➢*–—-]")
 _MAX_CAPTION = 60  # characters
 
 
@@ -32,7 +34,7 @@ def is_caption(text: str) -> bool:
 def table_at(lines: Sequence[Line], position: int) -> tuple[Table, int] | None:
     """Return the table that begins with that line and how many lines it takes; None where none does."""
     line = lines[position]
-    if is_list_item(line.text) or numbered_heading(line.text) or is_caption(line.text) or (
+    if is_list_item(line.text) or numbered_heading(line.text) or is_caption(line.text) or _LEADERS.search(line.text) or (
             len(line.cells) < 2 and not _stands_over(lines[position:position + 3])):
         return None
     has_caption = position > 0 and is_caption(lines[position - 1].text)
@@ -78,7 +80,7 @@ def _length(lines: Sequence[Line], position: int) -> int:
 def _ends(line: Line, above: Line) -> bool:
     return (
         above.bottom - line.top > _APART * line.size or abs(line.size - above.size) > _SIZES * above.size
-        or is_caption(line.text) or _NOTE.match(line.text) is not None
+        or is_caption(line.text) or _NOTE.match(line.text) is not None or _LEADERS.search(line.text) is not None
         or (len(line.cells) == 1 and (is_list_item(line.text) or numbered_heading(line.text) is not None))
     )
 
@@ -104,7 +106,8 @@ def _is_table(run: Sequence[Line], grid: TextGrid, least: int) -> bool:
     filled = [column for column in cells if column]
     sentences = sum(ends_sentence(cell.text) for line in run for cell in line.cells)
     labels = any(statistics.median(len(cell.text) for cell in column) <= _LABEL for column in filled)
-    return len(filled) > 1 and labels and sentences <= len(run) and all(
+    markers = sum(_MARKER.fullmatch(cell.text) is not None for cell in cells[0])
+    return len(filled) > 1 and labels and sentences <= len(run) and markers <= 0.5 * len(cells[0]) and all(
         _is_aligned(column, run[0].size) for column in filled)
 
 
