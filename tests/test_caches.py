@@ -218,6 +218,19 @@ def test_the_next_start_after_own_words_reads_only_what_writes_them(fresh_store,
         assert reads == ["咖啡天牛"]
 
 
+def test_an_own_name_that_changes_nothing_that_search_sees_is_known_at_the_next_start(fresh_store, lexicon, embedder, put, reads):
+    put(0, 1, 3)
+    at(caches_of(fresh_store, lexicon), fresh_store)
+    reads.clear()
+    words = [OwnWord("虫枝", "虫枝", "pest")]
+    richer = lexicon.with_own(words)
+    keep_own_words(fresh_store, words, richer, embedder.embed_passages)
+    caches = caches_of(fresh_store, lexicon)
+    caches.take_over(richer)
+    assert at(caches, fresh_store).subjects.speaks_of("虫枝")
+    assert reads == ["咖啡天牛"]
+
+
 def test_other_shipped_words_read_everything_anew(fresh_store, lexicon, units, put, reads):
     put(0, 1)
     at(caches_of(fresh_store, lexicon), fresh_store)
