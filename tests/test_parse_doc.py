@@ -167,6 +167,14 @@ def test_merged_cells_are_filled_in_by_the_edges_of_their_rows():
     assert blocks(data)[0][1] == ("| 作物 | 用量 每亩 | 用量 倍数 |\n|---|---|---|\n| 玉米 | 20 克 | 1500 |\n| 玉米 | 30 克 | 1000 |")
 
 
+def test_cells_merged_sideways_are_one():
+    data = doc_file([
+        cell("作物"), cell("用量"), cell(""), end_of_row((0, 1000, 0), (1000, 2000, 1), (2000, 3000, 2)),
+        cell("种类"), cell("每亩"), cell("倍数"), end_of_row((0, 1000, 0), (1000, 2000, 0), (2000, 3000, 0)),
+        cell("玉米"), cell("20 克"), cell("1500"), end_of_row((0, 1000, 0), (1000, 2000, 0), (2000, 3000, 0))])
+    assert blocks(data)[0][1] == "| 作物 种类 | 用量 每亩 | 用量 倍数 |\n|---|---|---|\n| 玉米 | 20 克 | 1500 |"
+
+
 def test_of_fields_the_result_stays_and_a_table_of_contents_goes():
     data = doc_file(plain(
         "\x13 TOC \\o \x14清园\t\x13 PAGEREF _Toc1 \x143\x15", "施肥\t5\x15", "详见\x13 HYPERLINK \"http://x\" \x14手册\x15第三章。"))

@@ -35,7 +35,7 @@ class DocCell:
 
     left: int
     right: int
-    goes_on: bool = False  # it goes on the cell to its left
+    merged: bool = False  # with the cells beside it, of which the first has the words
     below: bool = False  # it goes on the cell above it
 
 
@@ -288,7 +288,7 @@ def _cells(form: bytes) -> Iterator[DocCell]:
     for cell in range(count):
         place = 3 + 2 * (count + 1) + 20 * cell
         flags = _u16(form, place) if place + 2 <= len(form) else 0
-        yield DocCell(edges[cell], edges[cell + 1], bool(flags & 2), (flags >> 5) & 3 == 1)
+        yield DocCell(edges[cell], edges[cell + 1], bool(flags & 3), (flags >> 5) & 3 == 1)
 
 
 def _words(units: list[str]) -> str:

@@ -73,7 +73,7 @@ def _table(rows: Sequence[Sequence[DocParagraph]]) -> Iterator[Block]:
             if form and form.below and column in above:
                 upper = found[above[column]]
                 found[above[column]] = replace(upper, rows=number - upper.row + 1)
-            elif form and form.goes_on and found and found[-1].row == number:
+            elif form and form.merged and place and row[-1].cells[place - 1].merged and not cell.text:
                 found[-1] = replace(found[-1], columns=max(1, right - found[-1].column))
             else:
                 above[column] = len(found)
