@@ -105,4 +105,4 @@ def test_a_missing_file_is_named(tmp_path, lexicon):
 
 
 def test_the_kinds_that_count_are_kinds_of_the_word_table(relevance):
-    assert set(relevance._kinds) <= set(Lexicon.load(DOMAIN).standard_names().values())
+    assert set(relevance._kinds) <= set(relevance._lexicon.standard_names().values())
