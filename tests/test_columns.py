@@ -159,7 +159,7 @@ def pages(draw):
     return lines
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pages())
 def test_every_word_stands_once_whatever_the_layout(lines):
     words = sorted(cell.text for line in lines for cell in line.cells)

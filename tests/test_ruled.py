@@ -170,7 +170,7 @@ def drawings(draw):
     return sheet
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(drawings())
 def test_no_letter_is_lost_or_doubled_between_lines_and_cells(sheet):
     lines = lines_of_sheet(sheet)
@@ -179,7 +179,7 @@ def test_no_letter_is_lost_or_doubled_between_lines_and_cells(sheet):
     assert letters(found) == letters(line.text for line in lines)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(drawings())
 def test_any_drawing_is_laid_out_with_all_its_words(sheet):
     items = layout([lines_of_sheet(sheet)], [segments_of_sheet(sheet)])

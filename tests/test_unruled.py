@@ -56,7 +56,7 @@ def test_captions_are_told_from_text(text, caption):
     assert is_caption(text) is caption
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(4, 16), min_size=2, max_size=4), min_size=3, max_size=12))
 def test_justified_prose_with_gaps_never_becomes_a_table(lines):
     """Each line fills its width with phrases of any length, the gaps between them stretched."""
