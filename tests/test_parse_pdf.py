@@ -1,4 +1,5 @@
 import pytest
+from fake_reader import FakeReader, drained, scan, scanned_pdf
 from fpdf import FPDF
 from PIL import Image
 
@@ -7,7 +8,6 @@ from nongda.documents.clean import clean
 from nongda.documents.parse import parse_bytes
 from nongda.errors import DocumentError
 from nongda.intake import PageTurned
-from tests.fake_reader import FakeReader, drained, scan, scanned_pdf
 
 FONT = """<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H
 /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /FontDescriptor 4 0 R

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from nongda.documents.ocr_engine import ENGINE_NAME, Boxes, OcrEngine, Pixels
+from nongda.documents.ocr_text import mended
 from nongda.documents.page_lines import Segment
 
 DPI = 200  # pages are rendered so; Chinese text of 10.5 points is then 29 pixels tall
@@ -80,10 +81,10 @@ class PageReader:
 
     def page(self, number: int, picture: Callable[[], Image.Image], dpi: float = DPI) -> Scan:
         """Return what is known of a page, else read the picture and remember it."""
-        scan = self._cache.get(number) if self._cache else None
+        scan = None if self._cache is None else self._cache.get(number)
         if scan is None:
             scan = self.read(picture(), dpi)
-            if self._cache:
+            if self._cache is not None:
                 self._cache.put(number, scan)
         return scan
 
@@ -184,7 +185,7 @@ def _line(text: str, confidence: float, box: Boxes, height: float) -> ScanLine:
     (left, top), (right, bottom) = (box[0] + box[3]) / 2, (box[1] + box[2]) / 2
     top, bottom = (box[0, 1] + box[1, 1]) / 2, (box[2, 1] + box[3, 1]) / 2
     places = [round(float(place), 1) for place in (left, right, height - bottom, height - top)]
-    return ScanLine(text.strip(), round(confidence, 3), *places)
+    return ScanLine(mended(text.strip()), round(confidence, 3), *places)
 
 
 def _strokes(picture: Pixels, dpi: float, skew: float) -> tuple[Segment, ...]:

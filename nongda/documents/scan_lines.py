@@ -22,8 +22,8 @@ _WIDER = 0.45
 _TALLEST, _LOWEST = 1.75, 1.1  # heights of boxes in font sizes
 _HALF = "，。、；：！？）】》”’（【《“‘"  # full-width signs with half of their width blank
 _LATIN_WIDTH = 0.53  # of a font size
-_NARROW = "il.,:;'|!()[]· "
-_NARROW_WIDTH = 0.3
+_NARROW, _NARROW_WIDTH = "il.'|[]· ", 0.3
+_SIGNS, _SIGN_WIDTH = ",:;!()", 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +63,28 @@ def scan_lines(scan: Scan, page: int) -> list[Line]:
 
 
 def _line(line: ScanLine, page: int) -> Line:
-    height, middle = line.top - line.bottom, (line.top + line.bottom) / 2
-    size = (line.right - line.left) / (text_width(line.text) + _WIDER)
-    size = min(max(size, height / _TALLEST), height / _LOWEST)
-    inset = min(_WIDER / 2 * size, (line.right - line.left) / 3)
+    width, height, middle = line.right - line.left, line.top - line.bottom, (line.top + line.bottom) / 2
+    if height > width and len(line.text) > 1:  # characters below each other in a narrow cell
+        size = width / (1 + _WIDER)
+    else:
+        size = min(max(width / (text_width(line.text) + _WIDER), height / _TALLEST), height / _LOWEST)
+    inset, half = min(_WIDER / 2 * size, width / 3), max(0.55 * size, (height - _WIDER * size) / 2 if height > width else 0)
     left, right = line.left + inset, line.right - inset
     # Below 1 even where recognition is sure: it marks text that was read from a picture.
-    return Line((Cell(line.text, left, right),), page, left, right, middle - 0.55 * size, middle + 0.55 * size, size,
+    return Line((Cell(line.text, left, right),), page, left, right, middle - half, middle + half, size,
                 min(line.confidence, 0.999))
 
 
 def text_width(text: str) -> float:
     """Return the width of a text in font sizes, blank halves of signs at its ends left out."""
-    widths = [1.0 if unicodedata.east_asian_width(c) in "WFA" else _NARROW_WIDTH if c in _NARROW else _LATIN_WIDTH
-              for c in text]
+    is_chinese = any("\u3400" <= c <= "\u9fff" for c in text)
     blank = 0.5 * sum(text[end] in _HALF for end in ({0, len(text) - 1} if text else ()))
-    return sum(widths) - blank
+    return sum(_width(c, is_chinese) for c in text) - blank
+
+
+def _width(character: str, is_chinese: bool) -> float:
+    if character == "~" or unicodedata.east_asian_width(character) in "WFA":
+        return 1.0
+    if character in _SIGNS:  # recognition gives full-width signs as half-width ones
+        return _SIGN_WIDTH if is_chinese else _NARROW_WIDTH
+    return _NARROW_WIDTH if character in _NARROW else _LATIN_WIDTH

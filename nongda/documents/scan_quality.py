@@ -11,11 +11,11 @@ from typing import Literal
 from nongda.documents.ocr import Scan
 
 # Measured on pages spoilt by blur, noise, darkness, few dots per inch and scrawls.
-_SURE = 0.95  # mean confidence from which on nearly all pages have 95 of 100 characters right
-_HOPELESS = 0.7  # below it most characters are wrong
+_SURE = 0.96  # mean confidence below which nearly all pages lie that have less than 90 of 100 characters right
+_HOPELESS = 0.8  # below it one digit in five is wrong, or more
 _PLAUSIBLE = 0.85  # share of everyday characters; agronomic text with Latin names stays over 0.93
 _NONSENSE = 0.6
-_TINY = 14.0  # pixels of a line's height below which strokes run together
+_TINY = 16.5  # pixels of a line's box, characters of 9 pixels; below it strokes run together
 _BLANK = 0.002  # share of dark dots on an empty page, specks included
 _FEW = 30  # characters; shares of fewer tell nothing
 _OUTSIDE = re.compile(r"[\ue000-\uf8ff\ufffd\u0080-\u00a0\u00a8-\u00af\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]|\(cid:\d+\)")
