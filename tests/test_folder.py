@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import threading
+from datetime import datetime
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -196,6 +197,15 @@ def test_a_file_that_takes_the_content_of_another_gives_up_its_own(station):
     assert station.states() == {"咖啡锈病": "superseded", "天牛": "active"}
 
 
+def test_a_file_that_takes_the_text_of_another_gives_up_its_own(station):
+    path = station.write("一.md", RUST)
+    station.write("二.md", BEETLE)
+    station.sync()
+    path.write_text(BEETLE + "\n\n", encoding="utf-8")
+    assert station.sync() == [("一.md", "skipped")]
+    assert station.states() == {"咖啡锈病": "superseded", "天牛": "active"}
+
+
 def test_one_of_two_copies_changes_and_the_other_keeps_the_document(station):
     path = station.write("一.md", RUST)
     station.write("二.md", RUST)
@@ -219,6 +229,15 @@ def test_a_changed_file_that_cannot_be_read_leaves_its_document_in_use(station):
     assert station.rows() == {"锈病.docx": ("skipped", True)}
 
 
+def test_a_copy_of_a_file_that_broke_does_not_get_the_document_from_before(station):
+    station.write("一.docx", docx_of("叶背出现橙黄色粉末。"))
+    station.sync()
+    for name in ("一.docx", "二.docx"):
+        station.write(name, TORN)
+    assert station.sync() == [("一.docx", "failed"), ("二.docx", "failed")]
+    assert station.rows() == {"一.docx": ("failed", True), "二.docx": ("failed", False)}
+
+
 def docx_of(text: str) -> bytes:
     import io
 
@@ -226,7 +245,7 @@ def docx_of(text: str) -> bytes:
 
     document, data = docx.Document(), io.BytesIO()
     document.add_paragraph(text)
-    document.core_properties.created = document.core_properties.modified = __import__("datetime").datetime(2024, 1, 1)
+    document.core_properties.created = document.core_properties.modified = datetime(2024, 1, 1)
     document.save(data)
     return data.getvalue()
 
@@ -436,7 +455,8 @@ def test_a_file_that_another_program_holds_is_tried_again_each_time(station, mon
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again_next_time(station, monkeypatch):
-    path = station.write("锈病.md", RUST)
+    path = station.write("一.md", RUST)
+    station.write("二.md", RUST)
     real = folder_module.file_sha256
 
     def read_and_change(found):
@@ -445,11 +465,11 @@ def test_a_file_that_changes_while_it_is_read_is_read_again_next_time(station, m
         return digest
 
     monkeypatch.setattr(folder_module, "file_sha256", read_and_change)
-    station.sync()
+    assert station.sync() == [("一.md", "added"), ("二.md", "added")]
+    assert station.states() == {"天牛": "active", "咖啡锈病": "active"}
     monkeypatch.setattr(folder_module, "file_sha256", real)
     station.sync()
-    active = [d for d in station.store.documents() if d.state == "active"]
-    assert [d.meta.title for d in active] == ["天牛"]
+    assert station.states() == {"天牛": "active", "咖啡锈病": "active"}
     assert station.sync() == []
 
 

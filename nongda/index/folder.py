@@ -23,8 +23,6 @@ from nongda.index.time_left import TimeLeft
 from nongda.intake import AddEvent, FileReport, Progress
 from nongda.records import StoredDocument
 
-_CHANGING = FileStat(-1, -1)  # of a file that changed while it was read: it is read again next time
-
 
 class Shelf(Protocol):
     """What following a folder needs of the knowledge base; StoreError ends the run."""
@@ -205,11 +203,11 @@ class _Run:
             return replace(report, message=f"文件“{printable(full.name)}”在读的时候不见了：找到后会自动再读")
         if report.status == "failed" and (known := self._shelf.known(sha256)):  # a second process was faster
             report = replace(report, status="skipped", doc_id=known)
-        found = before if after == before else _CHANGING
         doc_id = report.doc_id
         if report.status == "failed" and old is not None and old.doc_id:
             doc_id, report = old.doc_id, replace(report, message=f"{report.message}（仍用原来的内容）")
-        self._keep(path, found, sha256, doc_id, report.status, report.message)
+        # A file that changed while it was read may not have been stored under its hash; its new time has it read again.
+        self._keep(path, before, sha256 if after == before else "", doc_id, report.status, report.message)
         self._retreat(path, old, doc_id)
         return report
 
