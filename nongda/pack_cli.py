@@ -59,7 +59,7 @@ def make_key_pair(name: str) -> None:
 def make(engine: Engine, path: Path, key_file: Path, documents: tuple[str, ...], words: bool, retire: tuple[str, ...],
          name: str, made_at: str) -> None:
     """Make a pack."""
-    path = path if path.suffix else path.with_suffix(SUFFIX)
+    path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
     chosen = [part for text in documents for part in re.split(r"[,，\s]+", text) if part]
     with _Bytes() as bar:
         manifest = engine.packs.make(path, key_file, name, None if chosen in ([], ["all"]) else chosen, words,
@@ -167,6 +167,7 @@ def _show(engine: Engine, planned: Plan) -> None:
     _list("被新版代替", [f"{names.get(old, old)} → {new}" for old, new in planned.replaced.items()])
     _list("停用", [names.get(i, i) + (f"：{reason}" if reason else "") for i, reason in planned.retired.items()])
     _list("恢复使用", [names.get(doc_id, doc_id) for doc_id in planned.restored])
+    _list("说明改动", [names.get(change.id, change.id) for change in planned.descriptions])
     click.echo(f"已在知识库：{len(planned.there)} 份")
     _list("叫法", [f"{change.after.alias} → {change.after.term}" + (f"（原为 {change.before.term}）" if change.before else "")
                  for change in planned.words])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from nongda.errors import DocumentError, StoreError, UsageError
+from nongda.index import life
 from nongda.index import pack_apply as pack_apply_module
 from nongda.index.ingest import Ingester
 from nongda.index.pack_manifest import Retired
@@ -318,6 +319,69 @@ def test_what_the_station_itself_retired_stays_retired(province, station, make):
     station.store.set_state(doc_id, "retired")
     station.take(make())
     assert station.states() == {doc_id: ("retired", "")}
+
+
+# descriptions
+
+def describe(site: Site, doc_id: str, **changes: str) -> None:
+    life.describe(site.store, doc_id, changes, site.lexicon, site.embedder.embed_passages, None)
+
+
+def test_what_the_province_changes_of_a_document_reaches_stations_that_have_it(province, station, make):
+    doc_id, = province.add(notice(2024))
+    station.take(make())
+    before = station.content()
+    describe(province, doc_id, valid_until="2026-12-31", tags="咖啡，锈病", title="叶锈病通知")
+    assert [change.id for change in station.take(make()).plan.descriptions] == [doc_id]
+    assert station.store.document(doc_id).meta == province.store.document(doc_id).meta
+    assert station.content()["chunks"] == province.content()["chunks"]
+    assert station.packs.undo().stays == ()
+    assert station.content() == before
+
+
+def test_what_the_station_has_written_of_a_document_itself_stays(province, station, make):
+    doc_id, = province.add(notice(2024))
+    station.take(make())
+    describe(station, doc_id, region="本县")
+    describe(province, doc_id, region="全省")
+    assert station.take(make()).plan.descriptions == ()
+    assert station.store.document(doc_id).meta.region == "本县"
+
+
+def test_an_older_packs_descriptions_do_not_come_over_those_of_a_newer_one(province, station, make):
+    doc_id, = province.add(notice(2024))
+    first = make()
+    describe(province, doc_id, region="全省")
+    station.take(make())
+    assert station.take(first).plan.descriptions == ()
+    assert station.store.document(doc_id).meta.region == "全省"
+
+
+def test_descriptions_of_two_packs_are_undone_in_either_order(province, station, make):
+    doc_id, = province.add(notice(2024))
+    station.add(notice(2024))
+    before = station.content()
+    describe(province, doc_id, region="全省")
+    first = make()
+    describe(province, doc_id, region="南部", stage="花期")
+    second = make()
+    for order in (("包2", "包1"), ("包1", "包2")):
+        station.take(first)
+        station.take(second)
+        station.packs.undo(order[0])
+        assert station.store.document(doc_id).meta.region == ("全省" if order[0] == "包2" else "南部")
+        station.packs.undo(order[1])
+        assert station.content() == before
+
+
+def test_a_description_changed_since_stays_and_is_named(province, station, make):
+    doc_id, = province.add(notice(2024))
+    station.add(notice(2024))
+    describe(province, doc_id, region="全省")
+    station.take(make())
+    describe(station, doc_id, region="本县")
+    assert station.packs.undo().stays == (f"资料 {doc_id} 的说明后来改过，保持现在的样子",)
+    assert station.store.document(doc_id).meta.region == "本县"
 
 
 # own words

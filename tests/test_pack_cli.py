@@ -43,20 +43,20 @@ def test_a_pack_goes_from_the_province_to_a_station_and_is_undone(run, key, tmp_
     for site, name, text in (("省", "新.md", RUST_2025), ("县", "旧.md", RUST_2024)):
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert run(site, "add", name).exit_code == 0
-    made = run("省", "pack", "make", "五月", "--key", "试验省站.key", "--date", "2026-05-01")
-    assert made.exit_code == 0 and "已写入并读回核对：五月.ndpack" in made.output
-    refused = run("县", "pack", "check", "五月.ndpack").exception
+    made = run("省", "pack", "make", "县站-2026.05", "--key", "试验省站.key", "--date", "2026-05-01")
+    assert made.exit_code == 0 and "已写入并读回核对：县站-2026.05.ndpack" in made.output
+    refused = run("县", "pack", "check", "县站-2026.05.ndpack").exception
     assert isinstance(refused, DocumentError) and "pack trust" in str(refused)
     assert "已信任“试验省站”" in run("县", "pack", "trust", "试验省站.pub").output
     assert run("县", "pack", "trusted").output.endswith("试验省站\n共 1 个信任的公钥\n")
     before = run("县", "docs", "--json").output
-    check = run("县", "pack", "check", "五月.ndpack").output
+    check = run("县", "pack", "check", "县站-2026.05.ndpack").output
     assert run("县", "docs", "--json").output == before
-    added = run("县", "pack", "add", "五月.ndpack").output
+    added = run("县", "pack", "add", "县站-2026.05.ndpack").output
     for output in (check, added):
         assert "新资料：1\n" in output and "被新版代替：1\n" in output and "已在知识库：0 份\n" in output
-    assert "已添加知识包“五月”" in added and "计算" not in added
-    assert "没有改动" in run("县", "pack", "add", "五月.ndpack").output
+    assert "已添加知识包“县站-2026.05”" in added and "计算" not in added
+    assert "没有改动" in run("县", "pack", "add", "县站-2026.05.ndpack").output
     assert "2026-05-01 制作" in run("县", "pack", "list").output
     assert "移除资料 1 份，恢复资料 1 份、叫法 0 个" in run("县", "pack", "undo").output
     assert run("县", "docs", "--json").output == before

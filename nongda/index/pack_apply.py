@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import shutil
 import tempfile
@@ -17,15 +18,15 @@ from nongda.documents.ocr import Scan, scan_from_json
 from nongda.errors import DocumentError, StoreError
 from nongda.index import pack_record
 from nongda.index.ingest import check_writer, written_by
-from nongda.index.life import restore
+from nongda.index.life import edited, existing, refresh, restore
 from nongda.index.pack import Pack
 from nongda.index.pack_make import packed_scans, packed_vectors, packed_words
 from nongda.index.pack_manifest import PackedDocument
 from nongda.index.pack_plan import Plan, plan
-from nongda.index.pack_record import Life, LifeChange, Record
+from nongda.index.pack_record import Description, Life, LifeChange, Record
 from nongda.index.prepare import Duplicate, PassageEmbedder, Prepared, Preparer, Provenance
 from nongda.index.reword import changed_passages, keep_own_words
-from nongda.index.rows import NewDocument
+from nongda.index.rows import NewDocument, meta_row
 from nongda.index.store import Store
 from nongda.intake import Progress
 from nongda.language.lexicon import Lexicon
@@ -178,8 +179,11 @@ def _write(store: Store, pack: Pack, shipped: Lexicon, preparer: Preparer, spool
             keep_own_words(store, planned.words_after, preparer.lexicon, embed)
         added = _add_documents(store, pack, planned, preparer, spool)
         lives = _change_lives(store, planned, preparer, embed)
+        for change in planned.descriptions:
+            redescribe(store, change.id, change.after, preparer, embed)
         pack_record.keep(store, manifest.id, manifest.name, manifest.made_at, pack.signer.name, Record(
-            {d.id: d.state for d in manifest.documents}, tuple(one.id for one in manifest.retire), added, lives,
+            {d.id: d.state for d in manifest.documents}, {d.id: d.edits for d in manifest.documents if d.edits},
+            tuple(one.id for one in manifest.retire), added, lives, planned.descriptions,
             planned.words, planned.words_before, planned.words_after))
         store.count_revision()
     return PackAdded(planned, spool.embedded)
@@ -224,3 +228,14 @@ def change_life(store: Store, doc_id: str, life: Life, preparer: Preparer, embed
         restore(store, doc_id, preparer.lexicon, embed, preparer.facts)
     else:
         store.set_state(doc_id, life.state, life.superseded_by)
+
+
+def redescribe(store: Store, doc_id: str, description: Description, preparer: Preparer, embed: CachedEmbedder) -> None:
+    """Set inside a write what is known of a document."""
+    document = existing(store, doc_id)
+    meta = edited(document.meta, description.values)
+    edits = json.dumps(dict(description.edits), ensure_ascii=False)
+    with store.write() as db:
+        db.table("documents").update(doc_id, {**meta_row(meta), "edits": edits})
+        if document.state == "active":
+            refresh(store, doc_id, meta, preparer.lexicon, embed, preparer.facts)

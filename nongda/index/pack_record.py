@@ -31,6 +31,23 @@ class LifeChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Description:
+    """What people set of a document beside its file, and the entries concerned as they then read."""
+
+    edits: Mapping[str, str]
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Redescription:
+    """What a pack made of the description of a document that was there before."""
+
+    id: str
+    before: Description
+    after: Description
+
+
+@dataclass(frozen=True, slots=True)
 class WordChange:
     """What a pack made of one alias; `before` is None where the station had no such word."""
 
@@ -41,12 +58,16 @@ class WordChange:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a pack held and what adding it changed. `documents` are all it holds, with their state at the maker's."""
+    """What a pack held and what adding it changed. `documents` are all it holds, with their state at the maker's, `edits`
+    what the maker set of them.
+    """
 
     documents: Mapping[str, str] = field(default_factory=dict)
+    edits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     retire: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     lives: tuple[LifeChange, ...] = ()
+    descriptions: tuple[Redescription, ...] = ()
     words: tuple[WordChange, ...] = ()
     words_before: tuple[OwnWord, ...] = ()
     words_after: tuple[OwnWord, ...] = ()
@@ -96,8 +117,9 @@ def _json(record: Record) -> str:
 
 def _record(raw: Mapping[str, Any]) -> Record:
     return Record(
-        dict(raw["documents"]), tuple(raw["retire"]), tuple(raw["added"]),
+        dict(raw["documents"]), dict(raw["edits"]), tuple(raw["retire"]), tuple(raw["added"]),
         tuple(LifeChange(found["id"], Life(**found["before"]), Life(**found["after"])) for found in raw["lives"]),
+        tuple(Redescription(d["id"], Description(**d["before"]), Description(**d["after"])) for d in raw["descriptions"]),
         tuple(WordChange(w["form"], OwnWord(**w["before"]) if w["before"] else None, OwnWord(**w["after"])) for w in raw["words"]),
         _words(raw["words_before"]), _words(raw["words_after"]))
 

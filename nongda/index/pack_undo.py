@@ -7,8 +7,18 @@ from dataclasses import dataclass, replace
 
 from nongda.errors import UsageError
 from nongda.index import pack_record
-from nongda.index.pack_apply import CachedEmbedder, PreparerWith, change_life
-from nongda.index.pack_record import AddedPack, Life, LifeChange, Record, WordChange, added_packs
+from nongda.index.life import edits_of
+from nongda.index.pack_apply import CachedEmbedder, PreparerWith, change_life, redescribe
+from nongda.index.pack_record import (
+    AddedPack,
+    Description,
+    Life,
+    LifeChange,
+    Record,
+    Redescription,
+    WordChange,
+    added_packs,
+)
 from nongda.index.prepare import Preparer
 from nongda.index.reword import keep_own_words
 from nongda.index.store import Store
@@ -50,6 +60,12 @@ def undo_pack(store: Store, which: str, shipped: Lexicon, preparer_with: Prepare
         pack_record.forget(store, target.id)
         store.count_revision()
     return PackUndone(target.name, tuple(undoing.removed), tuple(undoing.returned), undoing.words_back, tuple(undoing.stays))
+
+
+def _on_top(first: Redescription, second: Redescription) -> Redescription:
+    """Return the change of both one after the other."""
+    return Redescription(first.id, Description(first.before.edits, {**second.before.values, **first.before.values}),
+                         Description(second.after.edits, {**first.after.values, **second.after.values}))
 
 
 def _find(packs: Sequence[AddedPack], which: str) -> AddedPack:
@@ -113,6 +129,7 @@ class _Undoing:
             if life is not None:
                 change_life(self._store, change.id, life, preparer, embed)
                 self.returned.append(change.id)
+        self._descriptions(set(leaving), preparer, embed)
         heirs = {doc_id: self._heir(doc_id, set(leaving)) for doc_id in leaving}
         for doc_id in leaving:
             self._store.remove(doc_id)
@@ -121,6 +138,23 @@ class _Undoing:
             if document.state == "superseded" and document.superseded_by in heirs:
                 heir = heirs[document.superseded_by]
                 change_life(self._store, document.id, Life("superseded", heir) if heir else Life("active"), preparer, embed)
+
+    def _descriptions(self, leaving: set[str], preparer: Preparer, embed: CachedEmbedder) -> None:
+        for change in self._record.descriptions:
+            if self._there(change.id) is None or change.id in leaving:
+                continue
+            if edits_of(self._store, change.id) == change.after.edits:
+                redescribe(self._store, change.id, change.before, preparer, embed)
+            elif not self._hand_on_description(change):
+                self.stays.append(f"资料 {change.id} 的说明后来改过，保持现在的样子")
+
+    def _hand_on_description(self, change: Redescription) -> bool:
+        for pack_id, record in self.others.items():
+            if any(d.id == change.id and d.before.edits == change.after.edits for d in record.descriptions):
+                descriptions = tuple(_on_top(change, d) if d.id == change.id else d for d in record.descriptions)
+                self.others[pack_id] = replace(record, descriptions=descriptions)
+                return True
+        return False
 
     def _there(self, doc_id: str) -> StoredDocument | None:
         document = self._store.document(doc_id)
