@@ -179,6 +179,16 @@ def test_a_file_put_back_to_its_older_text_is_in_use_again(station):
     assert (second.state, second.superseded_by) == ("superseded", first.id)
 
 
+def test_a_file_with_its_older_text_in_other_bytes_is_in_use_again(station):
+    path = station.write("锈病.md", RUST)
+    for text in (RUST, RUST + "\n再补一句。\n", RUST + "\n\n"):
+        path.write_text(text, encoding="utf-8")
+        station.sync()
+    first, second = station.store.documents()
+    assert (first.state, first.superseded_by) == ("active", "")
+    assert (second.state, second.superseded_by) == ("superseded", first.id)
+
+
 def test_a_file_saved_anew_with_the_same_text_keeps_its_document(station):
     path = station.write("锈病.md", RUST)
     station.sync()
@@ -542,6 +552,10 @@ def test_a_stopped_run_retires_nothing(station):
     stop.set()
     assert station.sync(stop=stop) == []
     assert station.states() == {"咖啡锈病": "active"}
+    station.sync()
+    (station.folder / "改.md").unlink()
+    assert station.sync(stop=stop) == []
+    assert station.states() == {"咖啡锈病": "active", "天牛": "active"}
 
 
 def test_a_run_that_dies_between_document_and_row_is_made_good_by_the_next(station):

@@ -93,6 +93,14 @@ def test_a_file_that_still_grows_is_waited_for_while_others_are_read(station):
     assert station.titles() == {"咖啡锈病", "稻瘟病", "天牛"}
 
 
+def test_a_file_that_is_being_rewritten_makes_no_run_until_it_has_settled(station):
+    station.looks(2)
+    for length in (20, 25, 30):
+        (station.folder / "锈病.md").write_text(RUST[:length], encoding="utf-8")
+        assert station.looks(1) == 0
+    assert station.looks(2) == 1
+
+
 def test_a_file_replaced_by_way_of_deleting_it_is_not_retired_in_between(station):
     (station.folder / "天牛.md").write_text(BEETLE, encoding="utf-8")
     station.looks(2)

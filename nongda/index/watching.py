@@ -184,8 +184,8 @@ class Watcher:
         scan, before = scan_folder(folder, self._data_dir), memory.seen
         memory.seen = scan
         memory.state = replace(_counted(memory.state, self._table), looked_at=datetime.now(UTC).isoformat(timespec="seconds"))
-        if before is None or before.there != scan.there:
-            return  # a folder that has just come or gone is looked at again first
+        if before is None:
+            return
         unsettled = frozenset(path for path in scan.files.keys() | before.files.keys()
                               if scan.files.get(path) != before.files.get(path))
         view = _view(scan, unsettled, memory)
