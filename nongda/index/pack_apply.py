@@ -99,7 +99,7 @@ def add_pack(store: Store, pack: Pack, shipped: Lexicon, preparer_with: Preparer
 
 
 def _check_room(store: Store, pack: Pack) -> None:
-    needed = _ROOM * pack.path.stat().st_size + _SPARE
+    needed = _ROOM * sum(entry.size for entry in pack.manifest.entries) + _SPARE
     free = shutil.disk_usage(store.folder).free
     if free < needed:
         raise StoreError(f"{store.folder} 所在的磁盘只剩 {free / 2**20:.0f} MiB，添加 {pack.path.name} 要 {needed / 2**20:.0f} MiB，"
