@@ -26,6 +26,7 @@ from nongda.documents.bonds import concludes, is_heading_like, is_item_title, is
     ("石硫合剂可以清园。", "一般在3月进行。"),
     ("整地按下面的做法：", "先挖沟。"),
     ("整地的步骤如下。", "先挖沟。"),
+    ("整地有以下几步。", "先挖沟。"),
     ("叶片先黄后枯，", "果实变小。"),
     ("先挖沟。", "其次施底肥。"),
     ("先挖沟。", "然后回填。"),
@@ -44,6 +45,7 @@ def test_a_sentence_needs_the_one_before_it(previous, text):
     ("石硫合剂可以清园。", "45%的石硫合剂结晶要现配现用。"),
     ("如下图，先挖沟。", "故障的水泵要修。"),
     ("叶背出现黄粉。", "用水要干净。"),
+    ("夜里气温降到5℃以下。", "孢子不再萌发。"),
 ])
 def test_a_sentence_stands_alone(previous, text):
     assert not needs(previous, text)
