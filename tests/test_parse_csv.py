@@ -107,3 +107,10 @@ def test_what_excel_writes_is_read_back(rows):
     told = "".join(b.text for b in parse_csv(("sep=,\n" + buffer.getvalue()).encode("utf-8"), "表.csv").blocks)
     for row in rows:
         assert all(character in told for text in row for character in text if not character.isspace())
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";", "，"])
+def test_a_table_whose_every_cell_is_quoted_is_parted_too(separator):
+    text = "".join(separator.join(f'"{cell}"' for cell in row) + "\r\n" for row in (("药剂", "用量，克"), ("甲", "20"), ("乙", "30")))
+    block, = parse_bytes(text.encode("gbk"), "表.csv").blocks
+    assert block.text == "| 药剂 | 用量，克 |\n|---|---|\n| 甲 | 20 |\n| 乙 | 30 |"
