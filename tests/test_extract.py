@@ -294,3 +294,17 @@ def test_facts_of_the_corpus_are_quantities_or_words_and_name_what_they_are_of(c
                 assert fact.unit in attribute.units
             else:
                 assert (fact.low, fact.high, fact.unit) == (None, None, "")
+
+
+def test_a_unit_that_only_the_caption_gives_holds_for_its_columns(read):
+    rows = table(("防治对象", "药剂", "用量"), ("稻瘟病", "三环唑", "20"))
+    fact = one(read("表1 水稻用药（单位：克/亩）\n" + rows, kind="table"), "dose")
+    assert (fact.subject, fact.target, fact.low, fact.high, fact.unit) == ("三环唑", "稻瘟病", 20.0, 20.0, "g/亩")
+
+
+def test_the_dose_of_one_stage_is_no_condition_of_that_of_another(read):
+    rows = table(("防治对象", "药剂", "用量 苗期（克/亩）", "用量 穗期（克/亩）"), ("稻瘟病", "三环唑", "20", "25"))
+    first, second = only(read(rows, kind="table"), "dose")
+    assert (first.low, second.low) == (20.0, 25.0)
+    assert "25" not in first.condition and "20" not in second.condition
+    assert "苗期" in first.condition and "穗期" in second.condition

@@ -20,7 +20,7 @@ from nongda.language.lexicon import Lexicon
 from nongda.records import Chunk, DocumentMeta, Fact
 
 _MAIN_SHARE, _MAIN_RATE = 0.5, 0.1  # of all crop names, of all pieces
-EXTRACTOR_VERSION = 3  # raise it with every change of the rules: stored facts are then made anew
+EXTRACTOR_VERSION = 4  # raise it with every change of the rules: stored facts are then made anew
 
 
 class FactExtractor:

@@ -64,7 +64,7 @@ class TableReader:
         is_empty = not cell or self._attributes.rejected["cell"].match(fold(cell))
         if is_empty or (column and self._heads.plays(row.header[column], "source")):
             return []
-        head = self._heads.of(row.header[column])
+        head = self._heads.with_unit_of(self._heads.of(row.header[column]), self._heads.of_caption(row.caption))
         transposed = False
         if head.attribute is None and column and self._heads.plays(row.header[0], "label"):
             head, transposed = self._heads.of(row.cells[0]), True
@@ -272,8 +272,7 @@ class TableReader:
         if not transposed:
             parts += [c for i, c in enumerate(row.cells) if i not in (0, column) and self._heads.plays(row.header[i], "product")]
         if attribute.value == "quantity" and not transposed:
-            parts += [c for i, c in enumerate(row.cells) if i not in (0, column)
-                      and self._heads.plays(row.header[i], "condition") and not self._heads.plays(row.header[i], "source")]
+            parts += [c for i, c in enumerate(row.cells) if i not in (0, column) and self._heads.limits(row.header[i], attribute)]
         if attribute.says or without(head.name, first_of(attribute.header, head.name)):
             parts.append(head.name)
         parts += [c for c in row.cells if (g := self._attributes.groups.search(c)) and g.group() not in GROUPS

@@ -43,6 +43,15 @@ class Heads:
             self._known[words] = Head(words, name, unit, self._attributes.of_header(words, name, unit), scale)
         return self._known[words]
 
+    def of_caption(self, words: str) -> Head:
+        """Return the unit that a caption gives all columns: 表2 施肥量（单位：公斤/亩）; none where it gives none."""
+        return self.of(words if "单位" in words else "")
+
+    def limits(self, header: str, attribute: Attribute) -> bool:
+        """Tell whether a column's cells limit those of an attribute; other cells of the same one (用量 苗期) do not."""
+        is_same = self.of(header).attribute is attribute
+        return self.plays(header, "condition") and not self.plays(header, "source") and not is_same
+
     def plays(self, header: str, role: str) -> bool:
         """Tell whether a column has a role of facts.toml: crop, target, product, subject, source, condition, label."""
         return bool(self._attributes.columns[role].search(fold(header)))
