@@ -74,7 +74,7 @@ class Caches:
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self._cache = SubjectCache(folder)
-        self._vocabulary: Vocabulary = {}
+        self._vocabulary = Vocabulary()
         self._pieces: dict[str, _Piece] = {}
         self._rebuilt = ""
         self._graph: Graph | None = None

@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +24,15 @@ from nongda.records import Hit
 
 _Number = TypeVar("_Number", bound=np.generic)
 _COMMON_WORD_WEIGHT = 1e-3  # far below any rare word's idf
-Vocabulary = dict[str, int]  # a word's number; words are only ever added
+
+
+class Vocabulary(dict[str, int]):
+    """The number of each word; a new word is given the next one, none is ever taken back."""
+
+    def __missing__(self, word: str) -> int:
+        """Number a new word."""
+        number = self[word] = len(self)
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +54,9 @@ def okapi_idf(containing: int, total: int) -> float:
 
 def count_words(chunks: Sequence[tuple[str, Sequence[str]]], vocabulary: Vocabulary) -> Postings:
     """Count the tokens of (chunk id, tokens); new words are added to the vocabulary."""
-    size = len(chunks)
-    numbers = [vocabulary.setdefault(t, len(vocabulary)) * size + row
-               for row, (_, tokens) in enumerate(chunks) for t in tokens if t]
-    places, counts = np.unique(np.array(numbers, dtype=np.int64), return_counts=True)
+    size, kept = len(chunks), [[t for t in tokens if t] for _, tokens in chunks]
+    numbers = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(kept)), dtype=np.int64)
+    places, counts = np.unique(numbers * size + np.repeat(np.arange(size), [len(k) for k in kept]), return_counts=True)
     words, rows = np.divmod(places, max(size, 1))
     return Postings(tuple(i for i, _ in chunks), np.array([len(t) for _, t in chunks], dtype=np.float64),
                     words.astype(np.int32), rows.astype(np.int32), counts.astype(np.int32))
@@ -58,7 +66,7 @@ class LexicalIndex:
     """An immutable BM25 index over (chunk id, tokens)."""
 
     def __init__(self, chunks: Sequence[tuple[str, Sequence[str]]], k1: float, b: float) -> None:
-        vocabulary: Vocabulary = {}
+        vocabulary = Vocabulary()
         self._join([count_words(chunks, vocabulary)], vocabulary, k1, b)
 
     @classmethod
