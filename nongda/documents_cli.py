@@ -35,10 +35,10 @@ def add(engine: Engine, paths: tuple[Path, ...]) -> None:
         raise SystemExit(1)
 
 
-@click.command(help="让知识库跟上一个文件夹：新的、改过的、移走的文件（--watch 一直跟踪）")
+@click.command(help="让知识库跟上一个文件夹：新的、改过的、移走的文件（--watch 一直关注）")
 @with_engine
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--watch", is_flag=True, help="一直跟踪，按 Ctrl+C 结束")
+@click.option("--watch", is_flag=True, help="一直关注，按 Ctrl+C 结束")
 def sync(engine: Engine, folder: Path, watch: bool) -> None:
     """Bring the knowledge base up to a folder; exit 1 when a file could not be added."""
     failed = show_adding(engine.library.sync(folder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,7 @@ from nongda.index.prepare import Preparer
 from nongda.index.refresh import refresh_facts
 from nongda.index.reword import keep_own_words
 from nongda.index.store import Store
-from nongda.index.watching import WatchedFolder
-from nongda.intake import AddEvent, PageReading
+from nongda.intake import AddEvent
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
 from nongda.language.text import search_form
@@ -61,7 +60,7 @@ class Engine:
         self._loader = Loader(manifest, profile, root / "models" / "weights", settings, models, generator)
         self._preparers = Preparers(root / "assets" / "domain", settings, self._loader, store)
         self._caches = Caches(lexicon, settings.search, store.folder)
-        self.library = Library(store, self._preparer)
+        self.library = Library(store, self._preparer, self._index_now)
         self.packs = Packs(store, lexicon, lambda words: self._preparers.preparer(store, words), root / "assets" / "keys")
         self._loading = threading.Lock()
         self._indexes: Indexes | None = None
@@ -145,6 +144,12 @@ class Engine:
         found = self._caches.at(self._store.rows, documents, dimension)
         return Indexes(revision, found.lexical, found.vectors, {d.id: d for d in documents}, self._store.chunk,
                        found.subjects, self._store.facts())
+
+    def _index_now(self, doc_id: str) -> None:
+        """Read a new document into the caches, so that the next question has no pause."""
+        document = self._store.document(doc_id)
+        if document is not None:
+            self._caches.prepare(self._store.rows, [document], self._loader.models().embedder.dimension)
 
     # questions
 
@@ -253,46 +258,6 @@ class Engine:
     def remove(self, doc_id: str, forget: bool = False) -> StoredDocument:
         """Remove a document; StoreError when there is none of this id."""
         return self.library.remove(doc_id, forget)
-
-    def retire(self, doc_id: str) -> StoredDocument:
-        """Take a document out of use."""
-        return self.library.retire(doc_id)
-
-    def restore(self, doc_id: str) -> StoredDocument:
-        """Take a document into use again."""
-        return self.library.restore(doc_id)
-
-    def describe(self, doc_id: str, changes: Mapping[str, str]) -> StoredDocument:
-        """Change what is known of a document."""
-        return self.library.describe(doc_id, changes)
-
-    def document(self, doc_id: str) -> StoredDocument | None:
-        """Return one document, a removed one too, or None."""
-        return self._store.document(doc_id)
-
-    def pages(self, doc_id: str) -> list[PageReading]:
-        """Return how each page of a document was read."""
-        return self._store.pages(doc_id)
-
-    def sync(self, folder: Path, stop: threading.Event | None = None) -> Iterator[AddEvent]:
-        """Bring the knowledge base up to a folder."""
-        yield from self.library.sync(folder, stop)
-
-    def watched(self) -> tuple[WatchedFolder, ...]:
-        """Return the folders that are watched, and how they stand."""
-        return self.library.watched()
-
-    def watch(self, folder: Path) -> None:
-        """Follow a folder from now on."""
-        self.library.watch(folder)
-
-    def unwatch(self, folder: Path) -> None:
-        """Follow a folder no longer."""
-        self.library.unwatch(folder)
-
-    def page_image(self, doc_id: str, page: int, width: int = 1000) -> bytes | None:
-        """Return the original page as a JPEG; None where there is no picture of it."""
-        return self.library.page_image(doc_id, page, width)
 
     def documents(self) -> list[StoredDocument]:
         """Return all documents but removed ones, oldest first."""

@@ -22,18 +22,22 @@ from nongda.index.rebuilding import rebuild, take_over
 from nongda.index.scan_folder import scan_folder
 from nongda.index.store import Store
 from nongda.index.watching import NOTE, WatchedFolder, Watcher, watched_folders, with_folder, without_folder
-from nongda.intake import AddEvent, PageReading
+from nongda.intake import AddEvent, FileReport, PageReading
 from nongda.records import Chunk, StoredDocument
 
 _WAIT = 0.2  # seconds between two looks whether the reader has stopped
 
 
 class Library:
-    """What the page and the command line do with documents; `preparer_of` makes what reads files into a store."""
+    """What the page and the command line do with documents.
 
-    def __init__(self, store: Store, preparer_of: Callable[[Store], Preparer]) -> None:
+    `preparer_of` makes what reads files into a store; `added` hears of each document that has come in.
+    """
+
+    def __init__(self, store: Store, preparer_of: Callable[[Store], Preparer], added: Callable[[str], None]) -> None:
         self._store = store
         self._preparer_of = preparer_of
+        self._added = added
         self._table = FileTable(store.rows, store.write)
         self._adding = threading.Lock()
         self._watcher = Watcher(lambda: watched_folders(self._note()), self._sync, self._table, store.folder, self._adding)
@@ -42,7 +46,7 @@ class Library:
         """Add files, and all files in folders, with progress and one report each; the next question uses them."""
         with self._turn(stop) as is_mine:
             if is_mine:
-                yield from Ingester(self._preparer_of(self._store)).add(self._files(paths), stop)
+                yield from self._told(Ingester(self._preparer_of(self._store)).add(self._files(paths), stop))
 
     def _files(self, paths: Sequence[Path]) -> list[Path]:
         found: list[Path] = []
@@ -76,7 +80,13 @@ class Library:
     def _sync(self, folder: Path, stop: threading.Event | None, unsettled: Collection[str], retry: bool = False
               ) -> Iterator[AddEvent]:
         shelf = FolderShelf(self._store, lambda: self._preparer_of(self._store))
-        yield from sync(folder, shelf, self._table, self._store.folder, stop, unsettled, retry)
+        yield from self._told(sync(folder, shelf, self._table, self._store.folder, stop, unsettled, retry))
+
+    def _told(self, events: Iterator[AddEvent]) -> Iterator[AddEvent]:
+        for event in events:
+            if isinstance(event, FileReport) and event.status == "added":
+                self._added(event.doc_id)
+            yield event
 
     def watched(self) -> tuple[WatchedFolder, ...]:
         """Return the folders that are watched, and how they stand."""
@@ -118,7 +128,7 @@ class Library:
         """Return how each page of a document was read; none for formats whose pages are not seen."""
         return self._store.pages(doc_id)
 
-    def page_image(self, doc_id: str, page: int, width: int) -> bytes | None:
+    def page_image(self, doc_id: str, page: int, width: int = 1000) -> bytes | None:
         """Return the original page as a JPEG `width` pixels wide; None where there is no picture of it."""
         document, data = self._store.document(doc_id), self._store.original(doc_id)
         return None if document is None or data is None else page_picture(data, document.source, page, width)

@@ -107,6 +107,10 @@ class FakeDeskEngine:
         self.ended: list[float] = []
         self.lock = threading.Lock()
 
+    @property
+    def library(self) -> FakeDeskEngine:
+        return self
+
     def readings(self, question: str, as_written: frozenset[str]) -> tuple[Reading, ...]:
         own = {word.alias: word.term for word in self.words}
         return tuple(Reading(surface, term) for surface, term in {**READINGS, **own}.items()

@@ -228,7 +228,7 @@ def test_the_real_engine_takes_a_folder_in_once_watches_it_and_lets_it_go(tmp_pa
     folder = tmp_path / "农技 资料"
     (folder / "病虫").mkdir(parents=True)
     (folder / "病虫" / "玉米螟.md").write_text("# 玉米螟\n\n玉米螟在心叶末期用药，每亩100克。", encoding="utf-8")
-    desk = AddingDesk(engine)
+    desk = AddingDesk(engine.library)
     said = plain(last(desk.sync("a", str(folder), "zh")).progress)
     assert "做完了：共 1 份" in said and str(Path("病虫", "玉米螟.md")) in said
     assert "没有新的文件" in last(desk.sync("a", str(folder), "zh")).progress

@@ -192,7 +192,7 @@ def test_the_real_engine_s_document_is_opened_described_retired_and_removed(tmp_
                     Lexicon.load(ROOT / "assets" / "domain"), "lite", ROOT, Models(embedder, None, None, TokenCache(embedder)))
     (tmp_path / "玉米螟.md").write_text("# 玉米螟的防治\n\n玉米螟在心叶末期用药，每亩用苏云金杆菌100克。", encoding="utf-8")
     list(engine.add([tmp_path / "玉米螟.md"]))
-    desk = DocumentsDesk(engine)
+    desk = DocumentsDesk(engine.library)
     (doc_id,) = listed(desk, "玉米螟")
     cited = engine.chunks_of(doc_id)[0].id
     found = desk.open(cited, "zh")

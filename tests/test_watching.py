@@ -260,7 +260,7 @@ def test_folders_are_listed_in_a_note(tmp_path):
     assert watched_folders(note) == (one, two)
     assert "一 夹" in note
     assert watched_folders(without_folder(note, one)) == (two,)
-    with pytest.raises(UsageError, match="没有在跟踪"):
+    with pytest.raises(UsageError, match="没有在关注"):
         without_folder(note, tmp_path)
 
 

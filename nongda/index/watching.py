@@ -68,7 +68,7 @@ def with_folder(note: str, folder: Path, data_dir: Path) -> str:
         raise UsageError(f"“{shown}”是本程序自己的数据文件夹：请另选放资料的文件夹")
     for other in watched_folders(note):
         if _holds(other, folder) or _holds(folder, other):
-            raise UsageError(f"“{shown}”与已在跟踪的“{printable(str(other))}”重叠：不用再加，或先取消那一个")
+            raise UsageError(f"“{shown}”与已在关注的“{printable(str(other))}”重叠：不用再加，或先取消那一个")
     return _to_note([*watched_folders(note), folder])
 
 
@@ -77,7 +77,7 @@ def without_folder(note: str, folder: Path) -> str:
     found = watched_folders(note)
     rest = [other for other in found if other not in (folder, folder.absolute())]
     if len(rest) == len(found):
-        raise UsageError(f"没有在跟踪文件夹“{printable(str(folder))}”：请在列表里核对")
+        raise UsageError(f"没有在关注文件夹“{printable(str(folder))}”：请在列表里核对")
     return _to_note(rest)
 
 

@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 UPDATE_SECONDS = 0.5  # between two updates of the page: a thousand files must not flood it
 
 
-class AddingEngine(Protocol):
-    """What adding needs of the engine."""
+class AddingLibrary(Protocol):
+    """What adding needs of the library."""
 
     def add(self, paths: Sequence[Path], stop: threading.Event | None = None) -> Iterator[AddEvent]: ...
     def sync(self, folder: Path, stop: threading.Event | None = None) -> Iterator[AddEvent]: ...
@@ -57,8 +57,8 @@ class _Import:
 class AddingDesk:
     """The page's ways to take files in over one engine, for any number of browser tabs."""
 
-    def __init__(self, engine: AddingEngine) -> None:
-        self.engine = engine
+    def __init__(self, library: AddingLibrary) -> None:
+        self.library = library
         self._imports: dict[str, _Import] = {}
         self._lock = threading.Lock()  # guards the dictionary and the start of an import
 
@@ -68,7 +68,7 @@ class AddingDesk:
             yield AddView(notice(TEXTS[language]["add_nothing"], "error"), busy=False)
             return
         files = {number: FileState(path.name) for number, path in enumerate(paths, start=1)}
-        yield from self._import(session_id, Work(files, len(paths)), lambda stop: self.engine.add(paths, stop), language)
+        yield from self._import(session_id, Work(files, len(paths)), lambda stop: self.library.add(paths, stop), language)
 
     def sync(self, session_id: str, folder: str, language: Language) -> Iterator[AddView]:
         """Take a whole folder in, once; yields the work as it goes on."""
@@ -77,7 +77,7 @@ class AddingDesk:
             yield AddView(notice(problem, "error"), busy=False)
             return
         path = Path(_tidy(folder))
-        yield from self._import(session_id, Work(folder=str(path)), lambda stop: self.engine.sync(path, stop), language)
+        yield from self._import(session_id, Work(folder=str(path)), lambda stop: self.library.sync(path, stop), language)
 
     def stop(self, session_id: str) -> None:
         """Ask the import of this tab to end after the piece in hand."""
@@ -108,7 +108,7 @@ class AddingDesk:
     def watched(self, language: Language) -> str:
         """Return the watched folders."""
         try:
-            return adding_view.watched(self.engine.watched(), TEXTS[language])
+            return adding_view.watched(self.library.watched(), TEXTS[language])
         except NongDaError as failure:
             return notice(str(failure), "error")
 
@@ -118,12 +118,12 @@ class AddingDesk:
         problem = _folder_problem(folder, texts)
         if problem:
             return notice(problem, "error")
-        return _said(lambda: self.engine.watch(Path(_tidy(folder))), texts["folder_watched"].format(folder=_tidy(folder)))
+        return _said(lambda: self.library.watch(Path(_tidy(folder))), texts["folder_watched"].format(folder=_tidy(folder)))
 
     def unwatch(self, folder: str, language: Language) -> str:
         """Watch a folder no longer; returns the sentence about it."""
         said = TEXTS[language]["folder_unwatched"].format(folder=folder)
-        return _said(lambda: self.engine.unwatch(Path(folder)), said)
+        return _said(lambda: self.library.unwatch(Path(folder)), said)
 
     def _import(self, session_id: str, work: Work, events: Callable[[threading.Event], Iterator[AddEvent]],
                 language: Language) -> Iterator[AddView]:

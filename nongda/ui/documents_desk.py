@@ -26,8 +26,8 @@ Change = Literal["retire", "restore"]
 _TAG_MARKS = re.compile(r"[、,，;；\n]+")
 
 
-class DocumentsEngine(Protocol):
-    """What the documents tab needs of the engine. Unknown ids raise StoreError or give nothing."""
+class DocumentsLibrary(Protocol):
+    """What the documents tab needs of the library. Unknown ids raise StoreError or give nothing."""
 
     def documents(self) -> list[StoredDocument]: ...
     def document(self, doc_id: str) -> StoredDocument | None: ...
@@ -85,14 +85,14 @@ class Opened:
 class DocumentsDesk:
     """The documents tab's actions over one engine, for any number of browser tabs."""
 
-    def __init__(self, engine: DocumentsEngine) -> None:
-        self.engine = engine
+    def __init__(self, library: DocumentsLibrary) -> None:
+        self.library = library
 
     def listing(self, wanted: str, state: str, heed: bool, page: int, language: Language) -> Listing:
         """Return a page of the documents whose title or file name holds what is wanted, those added last first."""
         texts, today = TEXTS[language], date.today().isoformat()
         try:
-            stored = self.engine.documents()
+            stored = self.library.documents()
         except NongDaError as failure:
             return Listing(notice(str(failure), "error"))
         found = [document for document in stored if _fits(document, search_form(wanted.strip()), state)
@@ -110,7 +110,7 @@ class DocumentsDesk:
         """Open a document by its id, or at the passage that a citation names, also one of an old edition."""
         texts = TEXTS[language]
         try:
-            chunk = self.engine.chunk(wanted) if "#" in wanted else None
+            chunk = self.library.chunk(wanted) if "#" in wanted else None
             document = self._document(chunk.doc_id if chunk else wanted.partition("#")[0])
             if document is None:
                 return Opened(message=notice(texts["view_gone"], "error"))
@@ -122,7 +122,7 @@ class DocumentsDesk:
         """Return the title, the head and the form of an opened document as they are now."""
         try:
             document = self._document(doc_id)
-            return self._described(document, self.engine.pages(doc_id), language) if document else Opened()
+            return self._described(document, self.library.pages(doc_id), language) if document else Opened()
         except NongDaError as failure:
             return Opened(message=notice(str(failure), "error"))
 
@@ -137,14 +137,14 @@ class DocumentsDesk:
         """Return the picture of another page of a document, the nearest there is."""
         try:
             document = self._document(doc_id)
-            return self._leaf(document, page, self.engine.pages(doc_id), language) if document else Leaf()
+            return self._leaf(document, page, self.library.pages(doc_id), language) if document else Leaf()
         except NongDaError as failure:
             return Leaf(notice(str(failure), "error"))
 
     def start_of_page(self, doc_id: str, page: int) -> int | None:
         """Return where the stretch with a page's first passage begins; None where the page has none."""
         try:
-            chunks = self.engine.chunks_of(doc_id)
+            chunks = self.library.chunks_of(doc_id)
         except NongDaError:
             return None
         place = next((place for place, chunk in enumerate(chunks) if chunk.page == page), None)
@@ -162,7 +162,7 @@ class DocumentsDesk:
             changes = {name: value for name, value in changes.items() if value != _plain(name, before[name])}
             if not changes:
                 return notice(texts["edit_same"], "ask"), False
-            changed = self.engine.describe(doc_id, changes)
+            changed = self.library.describe(doc_id, changes)
         except NongDaError as failure:
             return notice(str(failure), "error"), False
         return notice(texts["edited"].format(title=title_of(changed)), "done"), True
@@ -170,7 +170,7 @@ class DocumentsDesk:
     def change(self, doc_id: str, change: Change, language: Language) -> str:
         """Retire a document or use it again; returns the sentence about it."""
         try:
-            document = self.engine.retire(doc_id) if change == "retire" else self.engine.restore(doc_id)
+            document = self.library.retire(doc_id) if change == "retire" else self.library.restore(doc_id)
         except NongDaError as failure:
             return notice(str(failure), "error")
         said = "retired_done" if change == "retire" else "restored_done"
@@ -190,16 +190,16 @@ class DocumentsDesk:
     def remove(self, doc_id: str, language: Language) -> tuple[str, bool]:
         """Remove a document; returns the sentence about it, and whether it is gone."""
         try:
-            document = self.engine.remove(doc_id)
+            document = self.library.remove(doc_id)
         except NongDaError as failure:
             return notice(str(failure), "error"), False
         return notice(TEXTS[language]["removed"].format(title=title_of(document)), "done"), True
 
     def _document(self, doc_id: str) -> StoredDocument | None:
-        return self.engine.document(doc_id) if doc_id else None
+        return self.library.document(doc_id) if doc_id else None
 
     def _opened(self, document: StoredDocument, chunk: Chunk | None, language: Language) -> Opened:
-        readings = self.engine.pages(document.id)
+        readings = self.library.pages(document.id)
         page = chunk.page if chunk and chunk.page else 1
         leaf = self._leaf(document, page, readings, language)
         passages = self._passages(document.id, 0, chunk.id if chunk else "", bool(leaf.html), language)
@@ -211,13 +211,13 @@ class DocumentsDesk:
         return Opened(document.id, document.state, documents_view.title(document, related, texts), head, form=_form(document))
 
     def _related(self, document: StoredDocument) -> Related:
-        known = {other.id: other for other in self.engine.documents()}
+        known = {other.id: other for other in self.library.documents()}
         return Related(known.get(document.superseded_by),
                        tuple(other for other in known.values() if other.superseded_by == document.id),
                        tuple(known[other] for other in document.similar if other in known))
 
     def _passages(self, doc_id: str, start: int, target: str, pictured: bool, language: Language) -> Passages:
-        chunks = self.engine.chunks_of(doc_id)
+        chunks = self.library.chunks_of(doc_id)
         if target:
             place = next((place for place, chunk in enumerate(chunks) if chunk.id == target), 0)
             start = place - place % SHOWN_CHUNKS
@@ -226,13 +226,13 @@ class DocumentsDesk:
         return Passages(html, start, len(chunks))
 
     def _is_pictured(self, doc_id: str) -> bool:
-        return bool(self.engine.pages(doc_id)) or self.engine.page_image(doc_id, 1, PICTURE_WIDTH) is not None
+        return bool(self.library.pages(doc_id)) or self.library.page_image(doc_id, 1, PICTURE_WIDTH) is not None
 
     def _leaf(self, document: StoredDocument, page: int, readings: Sequence[PageReading], language: Language) -> Leaf:
         """Return a page's picture; a document kept before pages were noted down may have one without a reading."""
         pages = max((reading.number for reading in readings), default=document.pages or 0)
         page = max(1, min(page, pages))
-        jpeg = self.engine.page_image(document.id, page, PICTURE_WIDTH) if pages else None
+        jpeg = self.library.page_image(document.id, page, PICTURE_WIDTH) if pages else None
         if jpeg is None and not readings:
             return Leaf()
         reading = next((one for one in readings if one.number == page), None)

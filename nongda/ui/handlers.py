@@ -17,9 +17,9 @@ from typing import Any, Protocol
 from nongda.errors import NongDaError
 from nongda.records import Event, Turn
 from nongda.ui import render, sheets
-from nongda.ui.adding import AddingEngine
+from nongda.ui.adding import AddingLibrary
 from nongda.ui.conversation import Again, Session, chosen_reading, grow, in_thread
-from nongda.ui.documents_desk import DocumentsEngine
+from nongda.ui.documents_desk import DocumentsLibrary
 from nongda.ui.render import Exchange
 from nongda.ui.texts import STATUS_ZH, TEXTS, Language
 from nongda.ui.words import WordsEngine
@@ -27,8 +27,15 @@ from nongda.ui.words import WordsEngine
 logger = logging.getLogger(__name__)
 
 
-class DeskEngine(WordsEngine, DocumentsEngine, AddingEngine, Protocol):
+class DeskLibrary(DocumentsLibrary, AddingLibrary, Protocol):
+    """What the page needs of the library."""
+
+
+class DeskEngine(WordsEngine, Protocol):
     """What the page needs of the engine."""
+
+    @property
+    def library(self) -> DeskLibrary: ...
 
     @property
     def data_dir(self) -> Path: ...

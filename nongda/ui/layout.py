@@ -50,7 +50,7 @@ class Running:
 
 def build(engine: DeskEngine) -> gr.Blocks:
     """Build the page over an engine; nothing is served yet."""
-    return _build(Desk(engine), AddingDesk(engine))
+    return _build(Desk(engine), AddingDesk(engine.library))
 
 
 def launch(
@@ -86,7 +86,7 @@ def start(engine: DeskEngine, port: int) -> Running:
     """Start serving on this port and return at once. Raises OSError when the port is taken."""
     uploads, before = tempfile.mkdtemp(prefix="nongda-"), os.environ.get(UPLOADS)
     _prepare_environment(uploads)
-    desk, adding = Desk(engine), AddingDesk(engine)
+    desk, adding = Desk(engine), AddingDesk(engine.library)
     blocks = _build(desk, adding)
     middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]), Middleware(NoFiles)]
     blocks.launch(
@@ -111,7 +111,7 @@ def start(engine: DeskEngine, port: int) -> Running:
 
 
 def _build(desk: Desk, adding: AddingDesk) -> gr.Blocks:
-    documents = DocumentsDesk(desk.engine)
+    documents = DocumentsDesk(desk.engine.library)
     blocks = gr.Blocks(title=TEXTS["zh"]["title"], analytics_enabled=False, fill_width=True)
     with blocks:
         bar = gr.HTML(render.header(TEXTS["zh"]), elem_id="header")
