@@ -103,7 +103,34 @@ class Engine:
     def lines(self, picture):
         self.seen.append(picture.shape)
         box = np.asarray([[[40, 10], [240, 10], [240, 40], [40, 40]]], np.float32)
-        return 0, picture, box, [("石硫合剂30克", 0.9)]
+        return 0, picture, box, [("石硫合剂30克", 0.97)]
+
+
+class Unsure(Engine):
+    """Reads something else each time."""
+
+    def __init__(self, *reads):
+        super().__init__()
+        self.reads = list(reads)
+
+    def lines(self, picture):
+        turned, picture, box, _ = super().lines(picture)
+        texts = self.reads.pop(0)
+        return turned, picture, np.repeat(box, len(texts), axis=0), texts
+
+
+@pytest.mark.parametrize("first, second, kept", [
+    ([("石硫合剂", 0.6)], [("石硫合剂", 0.9)], "石硫合剂"), ([("石流合剂", 0.9)], [("石", 0.99)], "石流合剂"),
+    ([], [("石硫", 0.7)], "石硫")])
+def test_an_unsure_page_is_read_once_more_and_what_is_surer_of_more_is_kept(first, second, kept):
+    picture = Image.effect_noise((1200, 1200), 120)
+    engine = Unsure(first, second)
+    assert [line.text for line in PageReader(1, engine=engine).read(picture).lines] == [kept] and engine.reads == []
+
+
+def test_a_sure_page_and_an_empty_one_are_read_once():
+    PageReader(1, engine=Unsure([("石硫合剂", 0.97)])).read(Image.effect_noise((1200, 1200), 120))
+    assert PageReader(1, engine=Unsure([])).read(Image.new("L", (1200, 1200), "white")).lines == ()
 
 
 def test_a_page_in_the_cache_is_neither_rendered_nor_read():

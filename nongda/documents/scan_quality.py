@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from nongda.documents.ocr import Scan
+from nongda.documents.ocr import BLANK, Scan
 
 # Measured on pages spoilt by blur, noise, darkness, few dots per inch and scrawls.
 _SURE = 0.96  # mean confidence below which nearly all pages lie that have less than 90 of 100 characters right
@@ -16,7 +16,6 @@ _HOPELESS = 0.8  # below it one digit in five is wrong, or more
 _PLAUSIBLE = 0.85  # share of everyday characters; agronomic text with Latin names stays over 0.93
 _NONSENSE = 0.6
 _TINY = 16.5  # pixels of a line's box, characters of 9 pixels; below it strokes run together
-_BLANK = 0.002  # share of dark dots on an empty page, specks included
 _FEW = 30  # characters; shares of fewer tell nothing
 _OUTSIDE = re.compile(r"[\ue000-\uf8ff\ufffd\u0080-\u00a0\u00a8-\u00af\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]|\(cid:\d+\)")
 _SYMBOLS = frozenset("°±×÷·—–‘’“”…‰′″℃℉㎏㎎㎜㎝㎡㎥²³½¼¾µμαβγ≤≥≠≈→←↑↓∶√")
@@ -34,7 +33,7 @@ def judge(scan: Scan) -> Verdict:
     """Judge a page by what was read on it and how sure recognition was."""
     text = "".join(line.text for line in scan.lines)
     if not text:
-        if scan.ink < _BLANK and not scan.confidence:
+        if scan.ink < BLANK and not scan.confidence:
             return Verdict("blank")
         return Verdict("unread", "没有认出文字：可能是图片、手写或太模糊，没有收入")
     share = plausible_share(text) if len(text) >= _FEW else 1.0
