@@ -1,11 +1,14 @@
 """Indexes that are kept up to date hold what indexes made anew would hold."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -305,6 +308,28 @@ def test_the_graph_is_built_beside_the_answers_and_serves_the_next_start(fresh_s
     second = at(again, fresh_store)
     assert not second.vectors.exact and len(second.vectors.search(query, 20)) == 10
     again.close()
+
+
+LEAVE_WHILE_BUILDING = """
+import sys
+from pathlib import Path
+import numpy as np
+from nongda.index.caches import Caches
+from nongda.index.vectors import VectorIndex
+from nongda.language.lexicon import Lexicon
+from nongda.language.units import Units
+from nongda.settings import SearchSettings
+caches = Caches(Lexicon({}, {}, Units({})), SearchSettings(exact_below=1), Path(sys.argv[1]))
+vectors = np.random.default_rng(0).normal(size=(30000, 64)).astype(np.float32)
+keys = np.arange(30000)
+caches._use_graph(VectorIndex.of(["x"] * 30000, keys, vectors), keys, vectors)
+"""
+
+
+def test_a_program_that_ends_while_a_graph_is_built_ends_well(tmp_path):
+    run = subprocess.run([sys.executable, "-c", LEAVE_WHILE_BUILDING, str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert not (tmp_path / GRAPH_NAME).exists()
 
 
 # several at once

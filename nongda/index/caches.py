@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -126,6 +127,7 @@ class Caches:
         self._closed.set()
         if self._builder is not None:
             self._builder.join()
+        atexit.unregister(self.close)
 
     # pieces
 
@@ -185,6 +187,7 @@ class Caches:
             if index.unknown_to(self._graph) < search.exact_below:
                 return
         if self._builder is None or not self._builder.is_alive():
+            atexit.register(self.close)  # a thread that Python cuts off inside hnswlib aborts the process
             self._builder = threading.Thread(target=self._build, args=(keys, matrix), name="graph", daemon=True)
             self._builder.start()
 

@@ -23,7 +23,8 @@ from nongda.documents.identify import file_sha256
 
 logger = logging.getLogger(__name__)
 FILE_NAME = "vectors.hnsw"
-_AT_ONCE = 1000  # vectors between two looks at the stop
+_AT_ONCE = 1000  # vectors marked at once
+_ADDED_AT_ONCE = 100  # vectors between two looks at the stop: less than half a second
 
 
 class Graph:
@@ -118,10 +119,11 @@ def build_graph(keys: NDArray[np.int64], vectors: NDArray[np.float32], m: int, e
     """Build the graph of vectors (n, dim), about 1 to 2 s for a thousand on one core; None where it was stopped."""
     index = hnswlib.Index(space="ip", dim=vectors.shape[1])
     index.init_index(max_elements=len(keys), M=m, ef_construction=ef_construction, random_seed=7)
-    for start in range(0, len(keys), _AT_ONCE):
+    for start in range(0, len(keys), _ADDED_AT_ONCE):
         if stopped():
             return None
-        index.add_items(vectors[start : start + _AT_ONCE], keys[start : start + _AT_ONCE], num_threads=threads)
+        part = slice(start, start + _ADDED_AT_ONCE)
+        index.add_items(vectors[part], keys[part], num_threads=threads)
     return Graph(index, keys, marks_of(vectors))
 
 

@@ -6,6 +6,7 @@ notices, send none. A file is read only when two looks found it the same: it may
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import threading
@@ -24,6 +25,7 @@ from nongda.intake import AddEvent, FileReport
 logger = logging.getLogger(__name__)
 NOTE = "watched_folders"  # the note of the data folder that has the list
 _PAUSE = 5.0  # seconds between two looks
+_LAST_WAIT = 10.0  # seconds at the program's end: a thread that is cut off inside a model aborts the process
 _RESTS = 10  # times as long as a look took: a slow network drive is not to be kept busy
 Sync = Callable[[Path, threading.Event, Collection[str]], Iterator[AddEvent]]
 
@@ -132,6 +134,7 @@ class Watcher:
         """Begin to look."""
         if self._thread is None:
             self._stop.clear()
+            atexit.register(self.stop, _LAST_WAIT)
             self._thread = threading.Thread(target=self._run, name="folders", daemon=True)
             self._thread.start()
 
@@ -142,6 +145,7 @@ class Watcher:
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.join(timeout)
+            atexit.unregister(self.stop)
         return thread is None or not thread.is_alive()
 
     def wake(self) -> None:
