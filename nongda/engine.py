@@ -24,8 +24,8 @@ from nongda.index.facts import FactTable
 from nongda.index.ingest import check_writer
 from nongda.index.packs import Packs
 from nongda.index.prepare import Preparer
-from nongda.index.refresh import refresh_facts
-from nongda.index.reword import keep_own_words
+from nongda.index.refresh import follow_words, refresh_facts
+from nongda.index.reword import differing_forms, keep_own_words
 from nongda.index.store import Store
 from nongda.intake import AddEvent
 from nongda.language.lexicon import Lexicon
@@ -215,8 +215,10 @@ class Engine:
         """
         self._store.check_writable()
         words, problems = self._shipped.check_own(rows)
-        keep_own_words(self._store, words, self._shipped.with_own(words),
-                       lambda texts: self._loader.models().embedder.embed_passages(texts))
+        forms, before = differing_forms(self._store.own_words(), words), self.fact_extractor().version
+        changed = self._shipped.with_own(words)
+        keep_own_words(self._store, words, changed, lambda texts: self._loader.models().embedder.embed_passages(texts))
+        follow_words(self._store, before, self._preparers.extractor(changed), forms)
         with self._loading:
             self._follow_words()
         return problems

@@ -18,7 +18,7 @@ from nongda.settings import Settings
 
 
 class Preparers:
-    """Makes preparers and fact extractors; what depends on the words alone is made once for each lexicon.
+    """Makes preparers and fact extractors; what depends on the words alone is made once for each lexicon and thread.
 
     `kept` is the store that remembers what recognition read, also while another store is made anew.
     """
@@ -28,26 +28,26 @@ class Preparers:
         self._settings = settings
         self._loader = loader
         self._kept = kept
-        self._making = threading.Lock()
-        self._made: tuple[Lexicon, FactExtractor, Relevance] | None = None
+        self._made = threading.local()  # a fact extractor serves one thread
 
     def preparer(self, store: Store, lexicon: Lexicon) -> Preparer:
         """Return what reads files into a store; loads the embedder. Raises WeightsError."""
         models = self._loader.models()
-        _, extractor, relevance = self._by_words(lexicon)
+        extractor, relevance = self._by_words(lexicon)
         return Preparer(store, lexicon, models.embedder, models.splitter, self._settings.chunk, extractor, self._reader,
                         relevance.is_off_topic, _places(lexicon))
 
     def extractor(self, lexicon: Lexicon) -> FactExtractor:
         """Return what makes facts of passages, by the attributes of the domain."""
-        return self._by_words(lexicon)[1]
+        return self._by_words(lexicon)[0]
 
-    def _by_words(self, lexicon: Lexicon) -> tuple[Lexicon, FactExtractor, Relevance]:
-        with self._making:
-            if self._made is None or self._made[0] is not lexicon:
-                extractor = FactExtractor(lexicon, Attributes.load(self._domain))
-                self._made = (lexicon, extractor, Relevance.load(self._domain, lexicon))
-            return self._made
+    def _by_words(self, lexicon: Lexicon) -> tuple[FactExtractor, Relevance]:
+        made = self._made.__dict__
+        if made.get("lexicon") is not lexicon:
+            made["parts"] = (FactExtractor(lexicon, Attributes.load(self._domain)), Relevance.load(self._domain, lexicon))
+            made["lexicon"] = lexicon
+        parts: tuple[FactExtractor, Relevance] = made["parts"]
+        return parts
 
     def _reader(self, sha256: str) -> PageReader:
         reader = self._loader.reader()

@@ -85,7 +85,7 @@ class SearchSettings:
     short_bm25_weight: float = 1.0
     candidates: int = 20
     keep: int = 12
-    exact_below: int = 2000  # vectors; under this the exact search costs a millisecond
+    exact_below: int = 30_000  # vectors; under this the exact search takes 20 ms, and building a graph a minute
     hnsw_m: int = 32
     hnsw_ef_construction: int = 128
 

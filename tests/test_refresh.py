@@ -8,7 +8,7 @@ from nongda.index.extract import FactExtractor
 from nongda.index.ingest import Ingester
 from nongda.index.prepare import Preparer
 from nongda.index.rebuilding import rebuild, take_over
-from nongda.index.refresh import refresh_facts
+from nongda.index.refresh import follow_words, refresh_facts
 from nongda.index.store import Store
 from nongda.language.lexicon import Lexicon
 from nongda.language.own_words import OwnWord
@@ -74,3 +74,29 @@ def test_a_rebuild_carries_the_facts_over(fresh_store, words, embedder, extracto
     take_over(fresh_store, fresh)
     assert [f.value for f in fresh_store.facts().select()] == ["14天"]
     assert fresh_store.meta()["facts"] == extractor.version
+
+
+def test_after_a_change_of_words_only_documents_that_write_them_are_read_anew(
+        fresh_store, words, embedder, extractor, tmp_path, monkeypatch):
+    for name, product in (("甲.md", "噻嗪酮"), ("乙.md", "扑飞灵"), ("丙.md", "三环唑")):
+        (tmp_path / name).write_text(f"# 水稻{name}\n\n{product}在水稻上的安全间隔期为14天。\n", encoding="utf-8")
+        list(ingester(fresh_store, words, embedder, extractor).add([tmp_path / name]))
+    changed = FactExtractor(words.with_own([OwnWord("扑飞灵", "噻嗪酮", "product")]), extractor.attributes)
+    read, real = [], FactExtractor.facts_of_document
+
+    def counted(self, chunks, meta):
+        read.append(meta.title)
+        return real(self, chunks, meta)
+
+    monkeypatch.setattr(FactExtractor, "facts_of_document", counted)
+    follow_words(fresh_store, extractor.version, changed, {"扑飞灵"})
+    assert read == ["水稻乙.md"]
+    assert len(fresh_store.facts().of(subject="噻嗪酮")) == 2
+    assert not refresh_facts(fresh_store, changed)
+
+
+def test_facts_of_other_rules_are_left_to_be_made_anew_as_a_whole(fresh_store, words, embedder, extractor, path):
+    list(ingester(fresh_store, words, embedder, None).add([path]))
+    follow_words(fresh_store, extractor.version, extractor, {"噻嗪酮"})
+    assert fresh_store.facts().select() == []
+    assert refresh_facts(fresh_store, extractor)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from nongda.index.extract import FactExtractor
+from nongda.index.reword import writes
 from nongda.index.rows import fact_row
 from nongda.index.store import Store
 from nongda.records import Fact
@@ -21,6 +22,26 @@ def refresh_facts(store: Store, extractor: FactExtractor) -> bool:
     facts = {d.id: extractor.facts_of_document(store.chunks_of(d.id), d.meta) for d in documents}
     replace_facts(store, facts, extractor.version)
     return True
+
+
+def follow_words(store: Store, before: str, extractor: FactExtractor, forms: Collection[str]) -> None:
+    """Make anew the facts of documents that write one of these forms, after a change of words alone.
+
+    `before` is the version of the extractor with the words of before; facts that another one made are left to
+    `refresh_facts`.
+    """
+    if store.meta().get("facts") != before:
+        return
+    facts: dict[str, list[Fact]] = {}
+    for document in store.active():
+        chunks = store.chunks_of(document.id)
+        if any(writes(chunk, document.meta.title, forms) for chunk in chunks):
+            facts[document.id] = extractor.facts_of_document(chunks, document.meta)
+    with store.write() as db:
+        for doc_id, found in facts.items():
+            db.table("facts").delete_where("doc_id = ?", [doc_id])
+            db.table("facts").insert_all([fact_row(fact, doc_id) for fact in found])
+        store.set_meta("facts", extractor.version)
 
 
 def replace_facts(store: Store, facts: Mapping[str, Sequence[Fact]], version: str) -> None:

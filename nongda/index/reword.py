@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def keep_own_words(store: Store, words: Sequence[OwnWord], lexicon: Lexicon, emb
     store.check_writable()
     for _ in range(_MOST_TRIES):
         revision = store.revision()
-        forms = {search_form(word.alias) for word in set(store.own_words()) ^ set(words)}
+        forms = differing_forms(store.own_words(), words)
         chunks = changed_passages(store, forms, lexicon, embed) if forms else []
         if set_own_words(store, words, chunks, revision):
             return len(chunks)
@@ -74,14 +74,24 @@ def write_reworded(db: Database, chunks: Sequence[Reworded]) -> None:
             db.execute("UPDATE chunks SET vector = ? WHERE id = ?", [chunk.vector.astype("<f4").tobytes(), chunk.id])
 
 
+def differing_forms(words: Iterable[OwnWord], others: Iterable[OwnWord]) -> set[str]:
+    """Return the search forms of the words that only one side has."""
+    return {search_form(word.alias) for word in set(words) ^ set(others)}
+
+
+def writes(chunk: Chunk, title: str, forms: Collection[str]) -> bool:
+    """Tell whether a passage writes one of the forms, or what search sees of it does."""
+    seen = f"{search_form(passage(title, chunk.heading, chunk.text))}\n{chunk.search_text}"
+    return any(form in seen for form in forms)
+
+
 def changed_passages(store: Store, forms: set[str], lexicon: Lexicon, embed: Embed) -> list[Reworded]:
     """Make anew what search sees of the passages that hold one of the forms; return those where it differs."""
     held: list[tuple[Chunk, str]] = []
     for document in store.active():
         for chunk in store.chunks_of(document.id):
-            written = passage(document.meta.title, chunk.heading, chunk.text)
-            if any(form in f"{search_form(written)}\n{chunk.search_text}" for form in forms):
-                held.append((chunk, written))
+            if writes(chunk, document.meta.title, forms):
+                held.append((chunk, passage(document.meta.title, chunk.heading, chunk.text)))
     return reworded(held, {chunk_id: tuple(found) for chunk_id, found in store.tokens()}, lexicon, embed)
 
 
