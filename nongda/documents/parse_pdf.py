@@ -31,18 +31,21 @@ _SUSPECT = 0.9  # share of plausible characters below which a text layer is comp
 _SUSPECT_EVERYDAY = 0.75  # of the Chinese characters; wrongly mapped ones are drawn from the whole of Unicode
 _FEW_CHARACTERS = 30  # of a page; shares of fewer tell nothing
 _NO_LAYER, _GARBLE = "没有文字层（可能是扫描件）", "文字层是乱码"
+_AT_A_TIME = 20  # pages; PDFium keeps the pictures of all that it has shown until the file is closed
 _LARGEST = 3400  # pixels of the longer side of a rendered page
 
 
 def parse_pdf(data: bytes, name: str, reader: PageReader | None) -> Generator[PageTurned, None, ParsedDocument]:
     """Parse a PDF page by page. Raises DocumentError where it is encrypted; without a reader, where no page can be read."""
-    with open_pdf(data, name) as document:
-        with LOCK:
-            total, info_title = len(document), str(document.get_metadata_value("Title"))
-        pages: list[ReadPage] = []
-        for number in range(1, total + 1):
-            pages.append(_page(document, number, reader))
-            yield PageTurned(number, total)
+    pages: list[ReadPage] = []
+    total, info_title = 1, ""
+    while len(pages) < total:
+        with open_pdf(data, name) as document:
+            with LOCK:
+                total, info_title = len(document), str(document.get_metadata_value("Title"))
+            for number in range(len(pages) + 1, min(total, len(pages) + _AT_A_TIME) + 1):
+                pages.append(_page(document, number, reader))
+                yield PageTurned(number, total)
     readings = tuple(page.reading for page in pages)
     if reader is None and all(reading.source == "unread" for reading in readings):
         why = next((reading.note for reading in readings if _GARBLE in reading.note), _NO_LAYER).split("，")[0]
