@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -32,6 +32,7 @@ from nongda.settings import ChunkSettings
 if TYPE_CHECKING:
     from nongda.documents.ocr import PageReader
 
+_AT_ONCE = 500  # SQLite takes a limited number of parameters
 _EMBED_AT_ONCE = 16  # chunks between two progress reports
 OffTopic = Callable[[str, Sequence[str], str], bool]  # title, heading path, text
 ReaderOf = Callable[[str], "PageReader | None"]  # by the file's SHA-256, which recognised pages are kept under
@@ -46,6 +47,18 @@ class PassageEmbedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, dimension) float32, L2-normalised."""
         ...
+
+
+def known_vectors(store: Store, shas: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+    """Return the vectors of those search texts, by their hash, that were embedded before."""
+    wanted = list(dict.fromkeys(shas))
+    found: dict[str, NDArray[np.float32]] = {}
+    for start in range(0, len(wanted), _AT_ONCE):
+        part = wanted[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(part))
+        for row in store.rows(f"SELECT search_sha, vector FROM chunks WHERE search_sha IN ({marks})", part):
+            found[row["search_sha"]] = np.frombuffer(row["vector"], dtype="<f4").astype(np.float32)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +180,7 @@ class Preparer:
                ) -> Generator[Step, None, tuple[dict[str, NDArray[np.float32]], int]]:
         """Return the vectors of all search texts by their hash, and how many went through the model."""
         texts = {search_sha(chunk.search_text): chunk.search_text for chunk in chunks}
-        vectors = self.store.known_vectors(texts)
+        vectors = known_vectors(self.store, texts)
         vectors |= {sha: vector for sha, vector in given.items() if sha in texts}
         missing = [sha for sha in texts if sha not in vectors]
         for start in range(0, len(missing), _EMBED_AT_ONCE):

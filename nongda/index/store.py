@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +36,6 @@ from nongda.records import Chunk, DocumentState, StoredDocument
 
 FILE_NAME = "corpus.db"
 _ACTIVE = "doc_id IN (SELECT id FROM documents WHERE state = 'active')"
-_AT_ONCE = 500  # SQLite takes a limited number of parameters
 _UNKNOWN = "知识库里没有编号为 {} 的资料：用 docs 命令查看现有编号"
 _READ_ONLY = "数据文件夹 {} 是只读的，不能改动：请先复制到硬盘，再用 --data 指向它"
 
@@ -249,17 +248,6 @@ class Store:
         data = b"".join(r["vector"] for r in rows)
         matrix = np.frombuffer(data, dtype="<f4").reshape(len(rows), dimension)
         return [int(r["key"]) for r in rows], [str(r["id"]) for r in rows], matrix.astype(np.float32)
-
-    def known_vectors(self, shas: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors of those search texts, by their hash, that were embedded before."""
-        wanted = list(dict.fromkeys(shas))
-        found: dict[str, NDArray[np.float32]] = {}
-        for start in range(0, len(wanted), _AT_ONCE):
-            part = wanted[start : start + _AT_ONCE]
-            marks = ", ".join("?" * len(part))
-            for row in self.rows(f"SELECT search_sha, vector FROM chunks WHERE search_sha IN ({marks})", part):
-                found[row["search_sha"]] = np.frombuffer(row["vector"], dtype="<f4").astype(np.float32)
-        return found
 
     # facts
 
