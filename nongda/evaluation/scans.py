@@ -55,8 +55,8 @@ def render_page(
 ) -> tuple[Image.Image, str]:
     """Draw Markdown-like text (# headings, | tables |) on one page of `paper` points and spoil it.
 
-    Returns the page in grey and the lines that found room on it, from the top, cells of a row on one line. Each seed
-    gives one picture, always the same. Raises UsageError where the font cannot be read.
+    Returns the page in grey and the text that found room on it: its lines from the top, each row of a table cell by cell.
+    Each seed gives one picture, always the same. Raises UsageError where the font cannot be read.
     """
     try:
         page = _Page(font, size, spoiling.dpi, paper)
@@ -112,8 +112,7 @@ class _Page:
                 for number, part in enumerate(parts):
                     place = (edges[c] + pad, self._y + pad / 2 + number * font.size * 1.3)
                     self._draw.text(place, part, font=font, fill=0)
-            for number in range(max(map(len, cells))):
-                self.lines.append("".join(parts[number] for parts in cells if number < len(parts)))
+            self.lines.append("".join("".join(parts) for parts in cells))
             self._y += height
 
     def _has_room(self, height: float) -> bool:
