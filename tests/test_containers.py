@@ -205,3 +205,8 @@ def test_a_declaration_that_lies_over_two_reads_is_found(monkeypatch):
     monkeypatch.setattr(containers, "_READ", 7)
     with pytest.raises(DocumentError, match="XML 声明"):
         check_archive(with_part(word(), "word/document.xml", lambda xml: BILLION + xml), "a.docx")
+
+
+def test_many_comments_before_the_first_word_are_looked_through_once():
+    assert content_kind(b"<!---->" * 100 + b"x") == ""
+    assert content_kind(b"<!-- a --> <?xml version='1.0'?>\n<!-- b --><html>") == ".html"

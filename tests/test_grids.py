@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,3 +163,11 @@ def test_every_row_has_the_header_s_width_and_no_cell_is_lost(found, tail):
     assert len({len(row) for row in table.rows}) <= 1
     told = "".join([*table.titles, *table.notes, *(text for row in table.rows for text in row)])
     assert all(cell.text[0] in told for cell in cells)
+
+
+def test_a_long_cell_merged_over_very_many_rows_is_not_repeated():
+    rows = [GridCell("甲", 0, 0), GridCell("乙", 0, 1), GridCell("长" * 1000, 1, 0, rows=500)]
+    rows += [GridCell(str(row), row, 1) for row in range(1, 501)]
+    assert sum(row[0].count("长") for row in grid_rows(rows)) == 1000
+    short = [replace(cell, text="短") if cell.rows > 1 else cell for cell in rows]
+    assert sum(row[0].count("短") for row in grid_rows(short)) == 500

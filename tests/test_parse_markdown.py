@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from nongda.documents.parse_markdown import parse_markdown
@@ -101,3 +103,30 @@ def test_an_indented_paragraph_is_text_and_a_fence_keeps_its_words():
 
 def test_a_file_saved_as_gb18030_is_read():
     assert parse_markdown("# 锈病\n\n㐂𠮷村。".encode("gb18030"), "a.md").blocks[0].text == "㐂𠮷村。"
+
+
+@pytest.mark.parametrize("text", ["<!--" * 100_000 + "玉米", "*a **b " * 20_000 + "玉米", "[" * 100_000 + "玉米", "玉米 " + "<?" * 100_000])
+def test_markup_that_is_never_closed_takes_no_square_of_the_time(text):
+    began = time.process_time()
+    assert parse(text).blocks
+    assert time.process_time() - began < 10
+
+
+def test_a_heading_as_long_as_a_paragraph_is_one():
+    document = parse(f"# {'长' * 300}\n\n喷药。")
+    assert [(b.text, b.heading) for b in document.blocks] == [("长" * 300, ()), ("喷药。", ())]
+    assert document.meta.title == "锈病"
+
+
+def test_a_picture_written_into_the_text_is_no_text():
+    assert blocks(f"喷药![图](data:image/png;base64,{'QUJD' * 2_000_000})见效。") == [("paragraph", "喷药图见效。")]
+
+
+def test_document_information_is_kept_short_and_endless_one_is_text():
+    assert len(parse(f"---\ntitle: {'题' * 5000}\n---\n喷药。").meta.title) == 300
+    assert "项99999" in parse("---\n" + "".join(f"项{i}: 1\n" for i in range(100_000)) + "---\n喷药。").blocks[0].text
+
+
+def test_aliases_in_document_information_do_not_grow():
+    lines = ["a0: &a0 [x, x, x]", *(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)), "title: *a11"]
+    assert parse("---\n" + "\n".join(lines) + "\n---\n喷药。").meta.title == "锈病"

@@ -1,7 +1,10 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nongda.documents import parse_text as parse_text_module
 from nongda.documents.parse_text import parse_text
+from nongda.errors import DocumentError
 
 
 def test_numbered_short_lines_are_the_heading_path():
@@ -61,3 +64,10 @@ def test_a_broken_byte_is_a_warning_of_the_document():
     data = "玉米要及时浇水。\n雨季注意排水。\n".encode("gbk").replace(b"\xd3\xea", b"\xff\xea")
     document = parse_text(data, "a.txt")
     assert "注意排水" in document.blocks[-1].text and len(document.warnings) == 1
+
+
+def test_a_text_that_would_take_hours_is_refused_with_its_length(monkeypatch):
+    monkeypatch.setattr(parse_text_module, "MAX_CHARACTERS", 20_000)
+    assert parse_text("字".encode() * 20_000, "书.txt").blocks
+    with pytest.raises(DocumentError, match="书.txt.*约 3 万字，最多 2 万字.*拆成几份"):
+        parse_text("字".encode() * 30_000, "书.txt")

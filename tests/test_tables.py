@@ -69,3 +69,15 @@ def test_slices_lose_no_word_and_each_has_the_title(rows, whole, limit):
     for cell in (cell for row in rows for cell in row):
         assert all(c in "".join(slices) for c in cell.strip() if c not in " \n")
     assert all(s.startswith("表1") for s in slices)
+
+
+def test_a_name_too_long_to_stand_in_every_slice_stands_whole_in_the_first_row():
+    text = table_text([["药剂", "名" * 3000], *[[f"药{i}", "1"] for i in range(2000)]])
+    slices = slice_table(text, "", 1200, 600)
+    assert sum(map(len, slices)) < 2 * len(text) and sum("名" * 3000 in piece for piece in slices) == 0
+    assert "".join(slices).count("名") >= 3000 and all(piece.startswith("| 药剂 | 名") for piece in slices)
+
+
+def test_a_cell_without_any_stop_is_cut():
+    slices = slice_table(table_text([["药剂", "编码"], ["甲", "0" * 10_000]]), "", 1200, 600)
+    assert max(map(len, slices)) < 1000 and "".join(slices).count("0") == 10_000

@@ -28,7 +28,7 @@ _ZIP_PARTS = (
     ("word/", ".docx"), ("xl/workbook.bin", ".xlsb"), ("xl/", ".xlsx"), ("ppt/", ".pptx"),
     ("OFD.xml", ".ofd"), ("Index/Document.iwa", ".pages"), ("index.xml", ".pages"), ("index.apxl", ".key"),
 )
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(r"\s*+(?>(?:<\?xml[^>]*>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
 _HTML_PIECE = re.compile(r"\s*<(?:head|body|table|meta|div|style|script|title|center|p)\b[^<]*>", re.IGNORECASE)
 _MHTML = re.compile(r"(?:[\w-]+: ?[^\n]*\n(?:[ \t][^\n]*\n)*){0,20}?MIME-Version: *1\.0", re.IGNORECASE)
 _OFFICE_XML = re.compile(r"\s*<\?xml[^>]*>.{0,200}?<(?:\?mso-application|pkg:package|w:wordDocument|(?:ss:)?Workbook)\b",

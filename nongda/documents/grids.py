@@ -27,10 +27,12 @@ from nongda.intake import Block
 MAX_CELLS = 2_000_000  # of a grid with its empty places
 _MAX_CAPTION = 90  # characters
 _MAX_GROUP = 30
+_MAX_LABEL = 200  # characters; what is longer says more than what a row is called
+_MOST_REPEATED = 100_000  # characters that one merged cell may grow to
 _CAPTION = re.compile(r"附?表|续表")
 _NOTE = re.compile(r"(?:附?注|备注|说明|(?:资料|数据)来源)\s*\d*[:：.、]|[*＊※]")
 _NO_LABEL = re.compile(r"[\d.\s、（）()%-]+$|[合总小]\s*计")  # a running number names only its own row
-_CLOSES = re.compile(r"[，。；：、！？（《“,;:!?(\s]$")
+_CLOSES = re.compile(r"[，。；：、！？（《“,;:!?(\s]")
 _OPENS = re.compile(r"[，。；：、！？（）《》“”,;:!?()]")
 
 
@@ -143,11 +145,12 @@ def flowing(text: str) -> str:
     """Return the lines of a cell as one; lines of a cell are often items, so that a space parts them."""
     if "\n" not in text:
         return text.strip()
-    joined = ""
+    parts: list[str] = []
     for line in filter(None, (part.strip() for part in text.split("\n"))):
-        tight = not joined or _CLOSES.search(joined) or _OPENS.match(line)
-        joined += line if tight else " " + line
-    return joined
+        if parts and not _CLOSES.match(parts[-1][-1]) and not _OPENS.match(line):
+            parts.append(" ")
+        parts.append(line)
+    return "".join(parts)
 
 
 def _grid(cells: Sequence[GridCell]) -> Grid:
@@ -177,6 +180,7 @@ def _placed(cells: Sequence[GridCell]) -> Iterator[GridCell]:
     for cell in sorted(cells, key=lambda c: (c.row, c.column)):
         row, column = row_numbers[cell.row], column_numbers[cell.column]
         below = bisect_left(rows, cell.row + cell.rows) - row if cell.rows > 1 else 1
+        below = 1 if below * len(cell.text) > _MOST_REPEATED else below
         right = bisect_left(columns, cell.column + cell.columns) - column if cell.columns > 1 else 1
         yield GridCell(cell.text, row, column, max(1, below), max(1, right))
 
@@ -228,7 +232,7 @@ def _repeat_labels(rows: list[list[str]]) -> None:
     label = ""
     for row in rows:
         if row[0]:
-            label = "" if _NO_LABEL.match(row[0]) else row[0]
+            label = "" if _NO_LABEL.match(row[0]) or len(row[0]) > _MAX_LABEL else row[0]
         elif sum(map(bool, row)) >= min(2, len(row) - 1):
             row[0] = label
 

@@ -161,6 +161,8 @@ def _cells(table: Element) -> Iterator[GridCell]:
         for cell in _row_cells(row):
             while taken.get(column, 0) > number:
                 column += 1
+            if column >= _MAX_SPAN:
+                break
             across = min(_MAX_SPAN, max(1, _span(cell.get("colspan"))))
             down = min(len(rows) - number, _span(cell.get("rowspan")) or len(rows))  # 0: down to the last row
             yield GridCell(_cell_text(cell), number, column, down, across)

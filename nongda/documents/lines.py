@@ -69,17 +69,14 @@ def width(text: str) -> int:
 
 def join_lines(lines: Sequence[str]) -> str:
     """Join the lines of one paragraph: a space between Latin words, none next to Chinese characters."""
-    joined = ""
-    for line in (part.strip() for part in lines):
-        if not line:
-            continue
-        if not joined:
-            joined = line
-        elif _HYPHENATED.search(joined) and line[0].islower() and line[0].isascii():
-            joined = joined[:-1] + line
-        else:
-            joined += (" " if _needs_space(joined[-1], line[0]) else "") + line
-    return joined
+    parts: list[str] = []
+    for line in filter(None, (part.strip() for part in lines)):
+        if parts and _HYPHENATED.search(parts[-1][-2:]) and line[0].islower() and line[0].isascii():
+            parts[-1] = parts[-1][:-1]
+        elif parts and _needs_space(parts[-1][-1], line[0]):
+            parts.append(" ")
+        parts.append(line)
+    return "".join(parts)
 
 
 def _needs_space(before: str, after: str) -> bool:

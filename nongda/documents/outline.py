@@ -20,6 +20,7 @@ class Heading:
 
 
 Item = Heading | Block
+_MAX_HEADING = 200  # characters
 
 
 def assemble(items: Sequence[Item], title: str) -> tuple[Block, ...]:
@@ -27,7 +28,7 @@ def assemble(items: Sequence[Item], title: str) -> tuple[Block, ...]:
 
     A heading with nothing beneath it becomes a paragraph, so that no words are lost.
     """
-    items = _unnumber_lists(items)
+    items = _unnumber_lists([_as_text(item) for item in items])
     blocks: list[Block] = []
     stack: list[Heading] = []
     for position, item in enumerate(items):
@@ -43,9 +44,16 @@ def assemble(items: Sequence[Item], title: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+def _as_text(item: Item) -> Item:
+    """A heading stands over each passage below it: one as long as a paragraph is one."""
+    is_long = isinstance(item, Heading) and len(item.text) > _MAX_HEADING
+    return Block(item.text, "paragraph", item.page) if is_long else item
+
+
 def first_heading(items: Sequence[Item], level: int | None = None) -> str:
     """Return the first heading (of that level) that may be a title: not a numbered section; else ""."""
-    headings = (item for item in items if isinstance(item, Heading) and level in (None, item.level))
+    headings = (item for item in items if isinstance(item, Heading) and level in (None, item.level)
+                and len(item.text) <= _MAX_HEADING)
     return next((heading.text for heading in headings if numbered_heading(heading.text) is None), "")
 
 

@@ -20,7 +20,7 @@ from nongda.documents.parse_markdown import parse_markdown
 from nongda.documents.parse_pdf import parse_pdf
 from nongda.documents.parse_pptx import parse_pptx
 from nongda.documents.parse_rtf import parse_rtf
-from nongda.documents.parse_text import parse_text
+from nongda.documents.parse_text import check_length, parse_text
 from nongda.documents.parse_xls import parse_xls
 from nongda.documents.parse_xlsx import parse_xlsx
 from nongda.errors import DocumentError
@@ -74,6 +74,7 @@ _ARCHIVES = (".docx", ".xlsx", ".pptx")
 _TABLES = (".xls", ".xlsx", ".xlsm", ".et")
 MAX_BYTES = 200 * 2**20
 MAX_PAGED_BYTES = 600 * 2**20  # a scan of 500 pages
+_MAX_TITLE = 200  # characters: it is repeated with each passage
 _PAUSE = 1.0  # seconds before a file that is being written is read once more
 
 
@@ -146,6 +147,8 @@ def reading(data: bytes, name: str, reader: PageReader | None) -> Pages:
         raise DocumentError(
             f"文件“{name}”已损坏或不是 {Path(name).suffix} 格式：请用原来的软件打开并重新保存后再添加"
         ) from error
+    document = replace(document, meta=replace(document.meta, title=document.meta.title[:_MAX_TITLE]))
+    check_length(sum(len(block.text) for block in document.blocks), name)
     if not any(has_words(block.text) for block in document.blocks) and not document.readings:
         raise DocumentError(f"文件“{name}”里没有文字：请检查内容后再添加")
     return document

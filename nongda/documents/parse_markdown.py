@@ -11,27 +11,35 @@ from pathlib import PurePath
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from nongda.documents.lines import is_list_item, join_lines
 from nongda.documents.outline import Heading, Item, assemble, first_heading
-from nongda.documents.parse_text import decode
+from nongda.documents.parse_text import check_length, decode
 from nongda.documents.tables import table_text
 from nongda.errors import DocumentError
 from nongda.intake import Block, ParsedDocument
 from nongda.records import DocumentMeta
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_EMBEDDED = re.compile(r"data:[\w/+.;=-]{0,100},[A-Za-z0-9+/=%]{100,}")  # a picture written into the text
+_LONG_PARAGRAPH = 50_000  # characters; markup is not looked for in longer ones, because that takes the square of the time
+_MAX_VALUE = 300  # characters of one piece of information
+_MAX_FRONT = 100_000  # characters of document information
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 
 
 def parse_markdown(data: bytes, name: str) -> ParsedDocument:
     """Parse a Markdown file. Raises DocumentError for an unknown encoding or broken front matter."""
-    front, body = _split_front_matter(decode(data, name), name)
+    text = _EMBEDDED.sub("", decode(data, name))
+    check_length(len(text), name)
+    front, body = _split_front_matter(text, name)
     # Four leading spaces are an indented paragraph in Chinese documents, not program code.
     parser = MarkdownIt("commonmark").enable("table").disable("code")
+    parser.core.ruler.at("inline", _parse_inline)
     items = list(_items(SyntaxTreeNode(parser.parse(body)).children))
     title = _text(front.get("title"))
     title = title or first_heading(items, 1) or first_heading(items) or PurePath(name).stem
@@ -50,6 +58,16 @@ def parse_markdown(data: bytes, name: str) -> ParsedDocument:
     return ParsedDocument(meta, assemble(items, title))
 
 
+def _parse_inline(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline":
+            token.children = []
+            if len(token.content) <= _LONG_PARAGRAPH:
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
+            else:
+                token.children.append(Token("text", "", 0, content=token.content))
+
+
 def _split_front_matter(text: str, name: str) -> tuple[Mapping[str, object], str]:
     handler = YAMLHandler()
     if not handler.detect(text):
@@ -57,6 +75,8 @@ def _split_front_matter(text: str, name: str) -> tuple[Mapping[str, object], str
     try:
         front, body = handler.split(text)
     except ValueError:  # no second ---: the first is a ruled line
+        return {}, text
+    if len(front) > _MAX_FRONT:
         return {}, text
     try:
         data = handler.load(front)
@@ -81,7 +101,7 @@ def _texts(value: object) -> tuple[str, ...]:
         if isinstance(item, datetime.date):  # a datetime is a date too
             texts.append(item.isoformat())
         elif isinstance(item, (str, int, float)) and not isinstance(item, bool):
-            texts.append(" ".join(str(item).split()))
+            texts.append(" ".join(str(item).split())[:_MAX_VALUE])
     return tuple(text for text in texts if text)
 
 
@@ -185,4 +205,6 @@ def _opening(children: Sequence[Token], closing: int) -> int:
 
 
 def _strip_tags(text: str) -> str:
-    return html.unescape(_TAG.sub(" ", _BREAK_TAG.sub("\n", _COMMENT.sub("", text))))
+    closed = text.rfind("-->") + 1  # behind it each beginning of a comment would be looked through to the end
+    text = _COMMENT.sub("", text[:closed + 2]) + text[closed + 2:] if closed else text
+    return html.unescape(_TAG.sub(" ", _BREAK_TAG.sub("\n", text)))

@@ -10,19 +10,29 @@ from nongda.documents.encoding import decode as decode  # for the parsers of oth
 from nongda.documents.encoding import decode_warned
 from nongda.documents.lines import ends_sentence, is_list_item, join_lines, numbered_heading, width
 from nongda.documents.outline import Heading, Item, assemble
+from nongda.errors import DocumentError
 from nongda.intake import Block, ParsedDocument
 from nongda.records import BlockKind, DocumentMeta
 
 _WRAP_COLUMNS = (40, 120)  # a file whose lines are longer than that was not broken by width
 _MAX_TITLE = 40  # characters
+MAX_CHARACTERS = 5_000_000  # of a document; a manual of 1,000 pages has a million
 
 
 def parse_text(data: bytes, name: str) -> ParsedDocument:
     """Parse a text file. Raises DocumentError where the encoding cannot be told."""
     text, warnings = decode_warned(data, name)
+    check_length(len(text), name)
     title, lines = _take_title(text.split("\n"))
     blocks = assemble(text_items(lines), title)
     return ParsedDocument(DocumentMeta(title=title or PurePath(name).stem), blocks, warnings=warnings)
+
+
+def check_length(characters: int, name: str) -> None:
+    """Refuse a document that would take hours. Raises DocumentError."""
+    if characters > MAX_CHARACTERS:
+        raise DocumentError(f"文件“{name}”的文字太多（约 {characters // 10_000} 万字，最多 {MAX_CHARACTERS // 10_000} 万字）："
+                            "请拆成几份后再添加")
 
 
 def text_items(lines: list[str]) -> list[Item]:

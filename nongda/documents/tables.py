@@ -9,6 +9,7 @@ _BARRIER = re.compile(r"(?<!\\)\|")
 _NUMBER = re.compile(r"\s*[<>≤≥约±+\-－]?\s*\d")
 _SENTENCE = re.compile(r"[^。；！？;!?]*[。；！？;!?]+|[^。；！？;!?]+$")
 _MOST_LABELS = 3  # columns at the left that name a row
+_LONGEST_SENTENCE = 1500  # characters
 _LONG_CELL = 100  # characters; a shorter one is never cut
 
 
@@ -38,9 +39,18 @@ def slice_table(text: str, title: str, whole: int, limit: int) -> list[str]:
     if len("\n".join(above + lines[first:])) <= whole or body >= len(lines):
         return ["\n".join(above + lines[first:])]
     slices: list[str] = []
-    for header, rows in _narrowed(lines[first:body], lines[body:], limit // 2):
+    for header, rows in _narrowed(*_with_short_names(lines[first:body], lines[body:], limit // 2), limit // 2):
         slices.extend(_sliced([*above, *header], rows, limit))
     return slices
+
+
+def _with_short_names(header: list[str], rows: list[str], limit: int) -> tuple[list[str], list[str]]:
+    """Cut names that are over the limit, which every slice would repeat; the whole ones then stand in the first row."""
+    names, most = _cells(header[0]), max(limit, _LONG_CELL)
+    if max(map(len, names), default=0) <= most:
+        return header, rows
+    short = [name if len(name) <= most else name[:_LONG_CELL] + "…" for name in names]
+    return [_line(short), *header[1:]], [header[0], *rows]
 
 
 def _sliced(head: list[str], rows: Sequence[str], limit: int) -> Iterator[str]:
@@ -105,14 +115,20 @@ def _parted(row: str, room: int) -> Iterator[str]:
 
 
 def _pieces(text: str, budget: int) -> list[str]:
-    """Part a text at sentence ends into pieces within the budget; a longer sentence stays whole."""
+    """Part a text at sentence ends into pieces within the budget; a longer sentence stays whole, text without any stop not."""
     pieces: list[str] = []
-    for sentence in _SENTENCE.findall(text):
+    for sentence in _shorter(_SENTENCE.findall(text), budget):
         if pieces and len(pieces[-1]) + len(sentence) <= budget:
             pieces[-1] += sentence
         else:
             pieces.append(sentence)
     return [piece.strip() for piece in pieces]
+
+
+def _shorter(sentences: Sequence[str], budget: int) -> Iterator[str]:
+    for sentence in sentences:
+        step = len(sentence) if len(sentence) <= _LONGEST_SENTENCE else budget
+        yield from (sentence[start:start + step] for start in range(0, len(sentence), step))
 
 
 def _cells(line: str) -> list[str]:
