@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from rensa import RMinHash
@@ -19,6 +20,7 @@ from nongda.records import DocumentMeta
 
 LIKE = 0.8  # Jaccard likeness of shingles from which on the reader is told
 _HASHES, _SEED = 128, 7
+_MANY = 1 << 16  # titles remembered: each new document is compared with all
 _SHINGLE = 5  # characters
 _SHORTEST_TITLE = 4  # characters of a title that tells a work
 _YEAR = r"(?:19|20)\d\d"
@@ -58,13 +60,17 @@ def signature_of(text: str) -> bytes:
     return np.array(minhash.digest(), dtype="<u4").tobytes()
 
 
-def likeness(one: bytes, other: bytes) -> float:
-    """Return the estimated Jaccard likeness of two texts by their signatures; 0 where one has none of this length."""
-    if len(one) != 4 * _HASHES or len(other) != len(one):
-        return 0.0
-    return float(np.mean(np.frombuffer(one, dtype="<u4") == np.frombuffer(other, dtype="<u4")))
+def likeness(one: bytes, others: Sequence[bytes]) -> list[float]:
+    """Return the estimated Jaccard likeness of a text to others by their signatures; 0 where one has none of this length."""
+    length = 4 * _HASHES
+    if len(one) != length:
+        return [0.0] * len(others)
+    rows = np.frombuffer(b"".join(other if len(other) == length else bytes(length) for other in others), dtype="<u4")
+    same = (rows.reshape(len(others), _HASHES) == np.frombuffer(one, dtype="<u4")).mean(axis=1)
+    return [float(share) if len(other) == length else 0.0 for share, other in zip(same, others, strict=True)]
 
 
+@lru_cache(maxsize=_MANY)
 def title_key(title: str) -> str:
     """Return what the editions of one work have in common in their titles; "" where a title tells too little."""
     key = "".join(c for c in _MARKS.sub("", fold(title)) if c.isalnum())
@@ -101,9 +107,10 @@ def standing(meta: DocumentMeta, signature: bytes, known: Sequence[Known], repla
             older.append(other.id)
         elif order < 0 and not replaces:
             newer = other.id
-    alike = sorted(((other.id, likeness(signature, other.signature)) for other in known
-                    if other.id not in older and other.id != newer), key=lambda pair: (-pair[1], pair[0]))
-    return Standing(tuple(older), newer, tuple(pair for pair in alike if pair[1] >= LIKE))
+    others = [other for other in known if other.id not in older and other.id != newer]
+    shares = zip(others, likeness(signature, [other.signature for other in others]), strict=True)
+    alike = sorted(((other.id, share) for other, share in shares if share >= LIKE), key=lambda pair: (-pair[1], pair[0]))
+    return Standing(tuple(older), newer, tuple(alike))
 
 
 def _order(meta: DocumentMeta, other: DocumentMeta) -> int:
