@@ -210,3 +210,13 @@ def test_a_declaration_that_lies_over_two_reads_is_found(monkeypatch):
 def test_many_comments_before_the_first_word_are_looked_through_once():
     assert content_kind(b"<!---->" * 100 + b"x") == ""
     assert content_kind(b"<!-- a --> <?xml version='1.0'?>\n<!-- b --><html>") == ".html"
+
+
+@pytest.mark.parametrize(("name", "make", "part"), [
+    ("a.docx", word, "word/document.xml"), ("a.xlsx", lambda: saved(openpyxl.Workbook()), "xl/styles.xml"),
+    ("a.pptx", lambda: saved(pptx.Presentation()), "ppt/presentation.xml"), ("a.docx", word, "word/media/a.bin")])
+def test_tags_without_end_are_refused_before_they_fill_the_memory(name, make, part, monkeypatch):
+    monkeypatch.setattr(containers, "MAX_MARKS", 30_000)
+    many = with_part(make(), part, lambda xml: (xml or b"<a/>") + b"<!---->" * 30_000)
+    with pytest.raises(DocumentError, match=f"{name}.*标记多得异常"):
+        parse_bytes(many, name)

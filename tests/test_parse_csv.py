@@ -114,3 +114,9 @@ def test_a_table_whose_every_cell_is_quoted_is_parted_too(separator):
     text = "".join(separator.join(f'"{cell}"' for cell in row) + "\r\n" for row in (("药剂", "用量，克"), ("甲", "20"), ("乙", "30")))
     block, = parse_bytes(text.encode("gbk"), "表.csv").blocks
     assert block.text == "| 药剂 | 用量，克 |\n|---|---|\n| 甲 | 20 |\n| 乙 | 30 |"
+
+
+def test_rows_beyond_the_limit_are_counted_and_not_kept(monkeypatch):
+    monkeypatch.setattr("nongda.documents.parse_csv.MAX_ROWS", 3)
+    document = parse_csv((SMALL + "".join(f"剂{n},{n}\n" for n in range(50)) + ",\n").encode(), "表.csv")
+    assert "第 4 行到第 53 行没有读取" in document.warnings[0] and "剂1" not in document.blocks[0].text

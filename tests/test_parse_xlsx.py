@@ -293,3 +293,23 @@ def test_any_way_to_state_a_unit_in_the_header_is_read(book, facts_of, header):
     assert (dose.subject, dose.low, dose.unit) == ("三环唑", 20.0, "g/亩")
 
 
+
+
+def test_a_row_without_end_does_not_fill_the_memory(book, monkeypatch):
+    book.active.append(["玉米", "20 公斤"])
+    book.active.append(["小麦", "10 公斤"])
+    data = rewritten(saved(book), "xl/worksheets/sheet1.xml", lambda xml: xml.replace("</row>", "<c/>" * 20_000 + "</row>", 1))
+    assert parse_bytes(data, "表.xlsx").blocks
+    monkeypatch.setattr("nongda.documents.xlsx_parts._MAX_GAP", 40_000)
+    with pytest.raises(DocumentError, match="表.xlsx.*损坏"):
+        parse_bytes(data, "表.xlsx")
+
+
+def test_layout_repeated_very_often_costs_no_time(book):
+    book.active.append(["玉米", "20 公斤"])
+    book.active.append(["小麦", "10 公斤"])
+    columns = '<col min="20" max="16384" hidden="1"/>' * 20_000
+    began = time.process_time()
+    data = rewritten(saved(book), "xl/worksheets/sheet1.xml",
+                     lambda xml: xml.replace("<sheetData>", "<cols>" + columns + "</cols><sheetData>"))
+    assert "小麦" in parse_bytes(data, "表.xlsx").blocks[0].text and time.process_time() - began < 10

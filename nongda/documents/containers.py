@@ -57,10 +57,12 @@ _SPOKEN = {
 MAX_ENTRIES = 20_000
 MAX_UNPACKED = 2**30  # bytes
 MAX_XML = 256 * 2**20  # bytes of text parts; parsed they take ten times that in memory
+MAX_MARKS = 6_000_000  # of markup in what is held in memory as a whole, at 200 bytes each; 1,000 pages have a million
 MAX_RATIO = 200  # real documents stay under 50; a bomb reaches 1,000
 RATIO_FROM = 20 * 2**20  # bytes unpacked; under this even a bomb is harmless
 _DTD = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _READ = 2**20  # bytes read at a time
+_BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"  # marks of the encoding and white space
 
 
 def content_kind(data: bytes) -> str:
@@ -113,9 +115,26 @@ def check_archive(data: bytes, name: str) -> None:
         if any(entry.flag_bits & 1 for entry in entries):
             raise DocumentError(f"文件“{name}”已加密：请去掉密码后再添加")
         _check_sizes(entries, len(data), name)
+        is_workbook = not any(entry.filename.startswith(("word/", "ppt/")) for entry in entries)
+        marks = 0
         for entry in entries:
-            if _is_xml(entry.filename) and _declares_entities(archive, entry):
+            in_part = _marks(archive, entry)
+            if in_part < 0:
                 raise DocumentError(f"文件“{name}”里有不该有的 XML 声明，可能是恶意文件：请检查来源，或另存一份后再添加")
+            # The sheets of a workbook are read as a stream, and its reader counts in the others.
+            marks += 0 if is_workbook else in_part
+        if marks > MAX_MARKS:
+            raise too_many_marks(name)
+
+
+def check_marks(data: bytes, name: str, most: int = 0) -> None:
+    """Refuse markup that would fill the memory: tags without end. Raises DocumentError."""
+    if data.count(b"<") > (most or MAX_MARKS):
+        raise too_many_marks(name)
+
+
+def too_many_marks(name: str) -> DocumentError:
+    return DocumentError(f"文件“{name}”的标记多得异常：请检查来源，或拆成几份后再添加")
 
 
 def _check_sizes(entries: list[zipfile.ZipInfo], size: int, name: str) -> None:
@@ -131,14 +150,18 @@ def _check_sizes(entries: list[zipfile.ZipInfo], size: int, name: str) -> None:
         raise DocumentError(f"文件“{name}”的压缩方式异常：请检查来源，或用原来的软件另存一份后再添加")
 
 
-def _declares_entities(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
-    tail = b""
+def _marks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
+    """Return how many tags a part may have, 0 where it is no XML whatever its name says, -1 where it declares entities."""
+    tail, count = b"", 0
     with archive.open(entry) as part:
         while piece := part.read(_READ):
+            if not tail and piece.lstrip(_BEFORE_XML)[:1] not in (b"", b"<"):
+                return 0
             if _DTD.search(tail + piece):
-                return True
+                return -1
+            count += piece.count(b"<")
             tail = piece[-32:]
-    return False
+    return count
 
 
 def _is_xml(name: str) -> bool:

@@ -22,6 +22,7 @@ _AS_TEXT = re.compile(r'^="(.*)"$')  # by which programs keep Excel from droppin
 _SAMPLE = 200  # lines looked at to tell the separator
 _MOST_LINES = 200  # in one quoted cell; more, and a quotation mark was left open
 _FIELD_LIMIT = 10 * 2**20
+_MORE, _NOTHING = ["…"], [""]  # all that is kept of rows beyond the limit
 
 
 def parse_csv(data: bytes, name: str) -> ParsedDocument:
@@ -34,15 +35,15 @@ def parse_csv(data: bytes, name: str) -> ParsedDocument:
     last = kept = 0
     too_wide = False
     for number, row in enumerate(_rows(text, separator)):
-        row = [_AS_TEXT.sub(r"\1", cell.strip()) for cell in row]
+        too_wide = too_wide or any(map(str.strip, row[MAX_COLUMNS:]))
+        row = [_AS_TEXT.sub(r"\1", cell.strip()) for cell in row[:MAX_COLUMNS]]
         if not any(row):
             continue
         last = number + 1
         if kept or number >= MAX_ROWS or len(cells) + len(row) > MAX_CELLS:
             kept = kept or number
             continue
-        too_wide = too_wide or any(row[MAX_COLUMNS:])
-        cells.extend(GridCell(cell, number, column) for column, cell in enumerate(row[:MAX_COLUMNS]) if cell)
+        cells.extend(GridCell(cell, number, column) for column, cell in enumerate(row) if cell)
     if kept:
         warnings = (*warnings, limit_warning("", last, kept))
     if too_wide:
@@ -76,7 +77,8 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
         for row in csv.reader((line + "\n" for line in lines), delimiter=separator, skipinitialspace=True):
             if any(cell.count("\n") > _MOST_LINES for cell in row):
                 raise csv.Error("a quotation mark was left open")
-            rows.append(row)
+            rows.append(row if len(rows) < MAX_ROWS else _MORE if any(map(str.strip, row)) else _NOTHING)
     except csv.Error:
-        rows = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines]
+        rows = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines[:MAX_ROWS]]
+        rows += [_MORE if line.strip() else _NOTHING for line in lines[MAX_ROWS:]]
     yield from rows

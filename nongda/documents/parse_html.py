@@ -8,6 +8,7 @@ import re
 from pathlib import PurePath
 from typing import Any
 
+from nongda.documents.containers import check_marks
 from nongda.documents.encoding import decode_markup
 from nongda.documents.html_blocks import html_items
 from nongda.documents.html_content import content_of
@@ -20,6 +21,7 @@ _MULTIPART = re.compile(rb"\s*(?:[\w-]+: ?[^\n]*\n(?:[ \t][^\n]*\n)*){0,20}?MIME
 _SITE = re.compile(  # what follows the title of an article in that of a page
     r"\s*[_|｜]\s*[^_|｜]{2,40}$|\s+[-–—]+\s+[^_|｜]{2,40}$|"
     r"[-–—]+[^-–—_|｜]*(?:网|网站|厅|局|政府|中心|公众号|频道|平台|门户)$")
+_MAX_MARKS = 2_000_000  # a table of 20,000 rows and 20 columns has half as many
 _MIN_TITLE = 6  # characters left of a page's title when the site's name is taken off
 _FEW_WORDS = 150  # a page with less text and several pictures says what it says in them
 _DATE = re.compile(r"\s*(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})")
@@ -29,7 +31,9 @@ def parse_html(data: bytes, name: str) -> ParsedDocument:
     """Parse a web page. Raises DocumentError where its encoding cannot be told or it holds no page."""
     from lxml import html
 
-    text, warnings = decode_markup(_page_of(data, name), name)
+    source = _page_of(data, name)
+    check_marks(source, name, _MAX_MARKS)
+    text, warnings = decode_markup(source, name)
     # huge_tree: old pages leave hundreds of elements open. Entities of a DTD are never resolved in HTML.
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
     page = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)

@@ -31,7 +31,7 @@ def parse_xlsx(data: bytes, name: str) -> ParsedDocument:
 
     if data.startswith(OLE):
         raise DocumentError(f"文件“{name}”已加密：请去掉密码后再添加")
-    book = Workbook(data)
+    book = Workbook(data, name)
     sheets: list[Sheet] = []
     left = MAX_CELLS
     for entry in book.sheets:

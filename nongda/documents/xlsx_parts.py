@@ -12,12 +12,13 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 from urllib.parse import unquote
 
 from lxml import etree
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
+from nongda.documents.containers import check_marks
 from nongda.documents.grids import GridCell
 from nongda.documents.raised import raised
 from nongda.documents.sheet_values import builtin_format, shown
@@ -25,7 +26,10 @@ from nongda.documents.sheet_values import builtin_format, shown
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})$")
 _LARGE_PICTURE = 50_000  # bytes; a smaller one is a logo or a signature
-_ROWS_HELD = 200  # rows in memory at a time
+_CELLS_HELD = 20_000  # in memory at a time, and rows
+_MAX_GAP = 32 * 2**20  # bytes of a sheet without the end of a row: one row of 16,384 cells has 2 MB
+_MAX_MERGED = 200_000  # areas of a sheet
+_MAX_HIDDEN = 256  # columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,10 @@ class RawSheet:
 
 
 class Workbook:
-    """An opened file. Raises KeyError, BadZipFile or XMLSyntaxError where it is damaged."""
+    """An opened file. Raises KeyError, BadZipFile or XMLSyntaxError where it is damaged, DocumentError where too large."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, file: str) -> None:
+        self._file = file
         self._archive = zipfile.ZipFile(io.BytesIO(data))
         names = self._archive.namelist()
         self._names = {name.lower().lstrip("/"): name for name in names}
@@ -83,9 +88,11 @@ class Workbook:
         """Return the cells of a sheet, as far as the limits go."""
         sheet = RawSheet()
         tags = ("{*}row", "{*}mergeCell", "{*}col", "{*}autoFilter")
-        with self._archive.open(self._names[entry.path.lower()]) as part:
+        with self._archive.open(self._names[entry.path.lower()]) as opened:
             number = pending = 0
+            part = _Watched(opened)
             for _, element in etree.iterparse(part, events=("end",), tag=tags, resolve_entities=False, huge_tree=True):
+                part.gap = 0
                 if not element.tag.endswith("}row"):
                     _read_layout(element, sheet)
                     continue
@@ -94,10 +101,10 @@ class Workbook:
                 is_over = bool(sheet.kept_rows) or number > max_rows or len(sheet.texts) >= max_cells
                 if len(element):
                     self._read_row(element, number, sheet, max_columns, is_over)
-                if element.get("hidden") in ("1", "true"):
+                if element.get("hidden") in ("1", "true") and not is_over:
                     sheet.hidden_rows.add(number - 1)
-                pending += 1
-                if pending > _ROWS_HELD:
+                pending += 1 + len(element)
+                if pending > _CELLS_HELD:
                     parent = element.getparent()
                     del parent[: parent.index(element)]  # the rows after it may have been parsed already
                     pending = 0
@@ -112,10 +119,11 @@ class Workbook:
             formula = cell.find("{*}f")
             text = self._text(cell, cell.get("t", "n"), value)
             where = f"{place[0] if place else f'第 {number} 行'}"
-            if formula is not None and (value is None or (not value.text and cell.get("t") != "str")):
+            if formula is not None and not is_over and (value is None or (not value.text and cell.get("t") != "str")):
                 sheet.unknown.append(where)
             if cell.get("t") == "e":
-                sheet.errors.append(where)
+                if not is_over:
+                    sheet.errors.append(where)
                 continue
             if not text.strip():
                 continue
@@ -189,7 +197,23 @@ class Workbook:
 
     def _tree(self, path: str) -> Any:  # noqa: ANN401
         parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-        return etree.fromstring(self._archive.read(self._names[path.lower()]), parser)
+        data = self._archive.read(self._names[path.lower()])
+        check_marks(data, self._file)
+        return etree.fromstring(data, parser)
+
+
+class _Watched:
+    """The stream of a sheet, which ends where no row does: such a row would fill the memory."""
+
+    def __init__(self, part: IO[bytes]) -> None:
+        self._part = part
+        self.gap = 0  # bytes since the last row
+
+    def read(self, size: int) -> bytes:
+        self.gap += size
+        if self.gap > _MAX_GAP:
+            raise ValueError("a row without end")
+        return self._part.read(size)
 
 
 def _read_layout(element: Any, sheet: RawSheet) -> None:  # noqa: ANN401
@@ -201,12 +225,12 @@ def _read_layout(element: Any, sheet: RawSheet) -> None:  # noqa: ANN401
             left, top, right, bottom = range_boundaries(element.get("ref", ""))
         except (ValueError, TypeError):
             return
-        if None not in (left, top, right, bottom):
+        if None not in (left, top, right, bottom) and len(sheet.merged) < _MAX_MERGED:
             sheet.merged.append((top - 1, left - 1, bottom - top + 1, right - left + 1))
     elif element.get("hidden") in ("1", "true"):
         first, last = element.get("min", "0"), element.get("max", "0")
         if first.isdigit() and last.isdigit():
-            sheet.hidden_columns.update(range(int(first) - 1, min(int(last), 1 << 14)))
+            sheet.hidden_columns.update(range(int(first) - 1, min(int(last), _MAX_HIDDEN)))
 
 
 def _words(element: Any) -> str:  # noqa: ANN401
