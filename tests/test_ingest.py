@@ -173,8 +173,29 @@ def test_a_second_program_that_was_faster_is_no_failure_of_the_run(ingester, fre
 
     monkeypatch.setattr(fresh_store, "find_duplicate", not_yet_there)
     found = reports(ingester.add([path, other]))
-    assert [r.status for r in found] == ["failed", "added"]
-    assert "已在知识库中" in found[0].message
+    assert [(r.status, r.doc_id) for r in found] == [("skipped", fresh_store.documents()[0].id), ("added", found[1].doc_id)]
+    assert "已在知识库中，另一个程序刚刚添加了它" in found[0].message
+
+
+def test_an_edition_that_a_second_program_adds_meanwhile_takes_its_place_too(ingester, fresh_store, folder):
+    texts = {year: f"# {year}年咖啡锈病防治要点\n\n" + f"叶背出现橙黄色粉末时喷0.5%波尔多液，{year}年起每隔15天喷一次。\n" * 3
+             for year in (2023, 2024, 2025)}
+    paths = [write(folder, f"{year}.md", text) for year, text in texts.items()]
+    (new,) = reports(_meanwhile(ingester, paths[1], [paths[0], paths[2]]))
+    old, newest = (next(d for d in fresh_store.documents() if d.source == f"{year}.md") for year in (2023, 2025))
+    own = fresh_store.document(new.doc_id)
+    assert (old.state, old.superseded_by) == ("superseded", newest.id)
+    assert (own.state, own.superseded_by) == ("superseded", newest.id)
+    assert (newest.state, newest.warnings) == ("active", ())
+    assert any("已有较新的一版" in warning for warning in new.warnings)
+
+
+def _meanwhile(ingester, path, others):
+    """Add a file; while it is being embedded, a second program adds others."""
+    events = ingester.add([path])
+    yield next(events)
+    list(Ingester(ingester.preparer).add(others))
+    yield from events
 
 
 def test_a_full_disk_ends_the_run_and_keeps_what_was_added(ingester, fresh_store, folder):

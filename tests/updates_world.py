@@ -43,6 +43,7 @@ def document(number: int, characters: int, marked: int = 0) -> str:
     """Return one document of about that many characters; with `marked`, a section with that amount for the marked crop."""
     chosen = random.Random(number)
     crop, parts, size = chosen.choice(CROPS), [], 0
+    crop = MARKED if marked else crop
     while size < characters:
         paragraph = chosen.choice(_paragraphs())
         parts.append(f"## {chosen.choice(CROPS)}第{len(parts) + 1}节\n\n{paragraph}\n\n"

@@ -84,8 +84,21 @@ class Ingester:
         if isinstance(prepared, Duplicate):
             yield self._known(work, prepared.doc_id, provenance, f"与资料 {prepared.doc_id} 文字相同")
         elif prepared is not None:
-            self._store.add(prepared.document, written_by(self.preparer.embedder), prepared.supersedes)
-            yield work.added(prepared)
+            yield self._write(work, prepared, provenance)
+
+    def _write(self, work: _Work, prepared: Prepared, provenance: Provenance) -> FileReport:
+        """Store a document as it stands to those of this moment: another process may add at the same time."""
+        document = prepared.document
+        try:
+            with self._store.write():
+                prepared = self.preparer.placed(prepared, provenance.replaces)
+                self._store.add(prepared.document, written_by(self.preparer.embedder), prepared.supersedes)
+        except DocumentError:
+            faster = self._store.find_duplicate(document.sha256, document.text_sha256)
+            if faster is None:
+                raise
+            return self._known(work, faster[1], provenance, "另一个程序刚刚添加了它")
+        return work.added(prepared)
 
     def _prepare(self, work: _Work, steps: Preparing, stop: threading.Event | None
                  ) -> Generator[AddEvent, None, Prepared | Duplicate | None]:

@@ -17,7 +17,7 @@ from nongda.documents.describe import described
 from nongda.documents.identify import chunk_id, document_id, sha256_hex, text_fingerprint
 from nongda.documents.parse import reading
 from nongda.errors import DocumentError
-from nongda.index.editions import Standing, known_documents, signature_of, standing
+from nongda.index.editions import Known, Standing, known_documents, signature_of, standing
 from nongda.index.extract import FactExtractor
 from nongda.index.life import edited
 from nongda.index.reword import passage, search_tokens
@@ -86,11 +86,16 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document ready to be written, the older editions it takes the place of, how many passages were embedded."""
+    """A document ready to be written, the older editions it takes the place of, how many passages were embedded.
+
+    `warnings` are those of the file alone; `revision` is that of the store it was compared with.
+    """
 
     document: NewDocument
     supersedes: tuple[str, ...] = ()
     embedded: int = 0
+    warnings: tuple[str, ...] = ()
+    revision: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +134,31 @@ class Preparer:
         duplicate = self.store.find_duplicate("", text_sha256)
         if duplicate:
             return Duplicate(duplicate[1])
-        signature = signature_of("".join(block.text for block in document.blocks))
-        place = standing(meta, signature, known_documents(self.store), provenance.replaces)
         chunks = self._chunks(document, document_id(data), meta.title)
         vectors, embedded = yield from self._embed(chunks, provenance.vectors)
         stored = tuple(StoredChunk(chunk, self._tokens(chunk, meta.title), vectors[search_sha(chunk.search_text)])
                        for chunk in chunks)
-        return Prepared(NewDocument(
+        return self.placed(Prepared(NewDocument(
             id=document_id(data), sha256=sha256_hex(data), text_sha256=text_sha256, source=name, meta=meta,
-            pages=document.pages, characters=sum(len(c.text) for c in chunks),
-            warnings=(*document.warnings, *self._warnings(place)), added_at=datetime.now(UTC).isoformat(),
-            data=data, chunks=stored, readings=document.readings,
+            pages=document.pages, characters=sum(len(c.text) for c in chunks), warnings=document.warnings,
+            added_at=datetime.now(UTC).isoformat(), data=data, chunks=stored, readings=document.readings,
             facts=tuple(self.facts.facts_of_document(chunks, meta)) if self.facts else (),
-            state="superseded" if place.superseded_by else "active", superseded_by=place.superseded_by,
-            similar=tuple(doc_id for doc_id, _ in place.similar), signature=signature, origin=provenance.origin,
+            signature=signature_of("".join(block.text for block in document.blocks)), origin=provenance.origin,
             edits=dict(provenance.edits),
-        ), place.supersedes, embedded)
+        ), embedded=embedded, warnings=document.warnings), provenance.replaces)
+
+    def placed(self, prepared: Prepared, replaces: str) -> Prepared:
+        """Return a document as it stands to those that are there by now; `replaces` as in Provenance."""
+        revision = self.store.revision()
+        if revision == prepared.revision:
+            return prepared
+        document = prepared.document
+        known = known_documents(self.store)
+        place = standing(document.meta, document.signature or b"", known, replaces)
+        document = replace(document, warnings=(*prepared.warnings, *_warnings(place, known)),
+                           state="superseded" if place.superseded_by else "active", superseded_by=place.superseded_by,
+                           similar=tuple(doc_id for doc_id, _ in place.similar))
+        return replace(prepared, document=document, supersedes=place.supersedes, revision=revision)
 
     def _read(self, data: bytes, name: str) -> Generator[Step, None, ParsedDocument]:
         pages = reading(data, name, self.reader_of(sha256_hex(data)) if self.reader_of else None)
@@ -158,7 +172,9 @@ class Preparer:
             pages.close()
         document = clean(parsed)
         if not any(has_words(block.text) for block in document.blocks):
-            raise DocumentError(f"{name} 里没有文字：请检查文件内容")
+            why = next((page.note for page in document.readings if page.note), "")
+            raise DocumentError(f"{name} 里没有认得出的文字（{why}）：请重新扫描或拍照，摆正、光线均匀、200 dpi 以上，再添加" if why
+                                else f"{name} 里没有文字：请检查文件内容")
         return replace(document, meta=described(document, name, self.places))
 
     def _chunks(self, document: ParsedDocument, doc_id: str, title: str) -> list[Chunk]:
@@ -189,10 +205,11 @@ class Preparer:
             vectors.update(zip(part, self.embedder.embed_passages([texts[sha] for sha in part]), strict=True))
         return vectors, len(missing)
 
-    def _warnings(self, place: Standing) -> list[str]:
-        titles = {other.id: other.meta.title for other in known_documents(self.store)} if place.similar else {}
-        found = [f"与已有资料《{titles[doc_id]}》（{doc_id}）的文字约 {likeness:.0%} 相同，两份都在使用：请核对后停用一份"
-                 for doc_id, likeness in place.similar if doc_id in titles]
-        if place.superseded_by:
-            found.append(f"知识库里已有较新的一版（{place.superseded_by}），本版只供查阅，不用来回答")
-        return found
+
+def _warnings(place: Standing, known: Sequence[Known]) -> list[str]:
+    titles = {other.id: other.meta.title for other in known}
+    found = [f"与已有资料《{titles[doc_id]}》（{doc_id}）的文字约 {likeness:.0%} 相同，两份都在使用：请核对后停用一份"
+             for doc_id, likeness in place.similar]
+    if place.superseded_by:
+        found.append(f"知识库里已有较新的一版（{place.superseded_by}），本版只供查阅，不用来回答")
+    return found
