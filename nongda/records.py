@@ -9,6 +9,7 @@ from typing import Literal
 BlockKind = Literal["paragraph", "list", "table"]
 AnswerKind = Literal["quoted", "checked", "computed", "refused", "question"]
 NoteKind = Literal["law", "interval", "registered", "trust", "contradiction", "arithmetic", "checked"]
+SURELY_READ = 0.9  # confidence of recognition from which on a passage needs no look at the picture
 DocumentState = Literal["active", "superseded", "retired", "removed"]
 Intent = Literal["fact", "how_to", "diagnosis", "comparison", "yes_no", "choice", "arithmetic"]
 

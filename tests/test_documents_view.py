@@ -88,7 +88,7 @@ def test_a_document_out_of_use_says_so_in_words(state: str, said: str):
 
 def test_the_head_names_bad_pages_similar_documents_and_warnings():
     readings = [PageReading(1, "text"), PageReading(2, "ocr", 0.5, "字", "字迹不清<b>"), PageReading(3, "unread"),
-                PageReading(4, "ocr", 0.849), PageReading(5, "ocr", 0.85)]
+                PageReading(4, "ocr", 0.899), PageReading(5, "ocr", 0.9)]
     bad = replace(with_meta(RUST, valid_until="2020"), off_topic=1, warnings=("缺一页",))
     said = plain(documents_view.head(bad, Related(similar=(stored("5e6f7a8b", "孪生", "x"),)), readings, TODAY, ZH))
     for words in ("有效期到 2020 为止，已经过期", "缺一页", "第 2 页：字迹不清<b>", "第 3 页没有读进来", "第 4 页识别的可信度只有 85%",

@@ -32,7 +32,7 @@ def test_a_passage_shows_its_id_page_heading_kind_and_text():
 
 
 def test_a_passage_off_topic_or_badly_read_says_so_in_words():
-    html = pages_view.chunks([replace(CHUNK, off_topic=True, confidence=0.849), replace(CHUNK, confidence=0.85)], 1, 2, "", True, ZH)
+    html = pages_view.chunks([replace(CHUNK, off_topic=True, confidence=0.899), replace(CHUNK, confidence=0.9)], 1, 2, "", True, ZH)
     assert html.count("与农业无关") == 1 and html.count("识别可能有误") == 1
 
 

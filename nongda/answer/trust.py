@@ -9,10 +9,9 @@ from datetime import date
 
 from nongda.answer.place_and_stage import Circumstances, Fitting, doubt, levels_of, place_fit, stage_fit
 from nongda.language.lexicon import Lexicon
-from nongda.records import Candidate, Citation, Query
+from nongda.records import SURELY_READ, Candidate, Citation, Query
 
 _OLD_YEARS = 8
-_SURELY_READ = 0.9  # confidence of recognition; below it the reader is asked to look at the picture
 _ISO_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _DATE = re.compile(r"^\D*(\d{4})(?:\D+(\d{1,2}))?(?:\D+(\d{1,2}))?")
 
@@ -60,4 +59,5 @@ def _validity_doubt(written: str, today: date) -> str:
 
 
 def _reading_doubt(confidence: float) -> str:
-    return f"这一段由图片识别而来，把握 {confidence:.0%}，请对照原图核对数字" if confidence < _SURELY_READ else ""
+    said = f"这一段由图片识别而来，其中最没把握的一处只有 {confidence:.0%}，请对照原图核对数字"
+    return said if confidence < SURELY_READ else ""

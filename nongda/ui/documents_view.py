@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from nongda.intake import PageReading
-from nongda.records import DocumentState, StoredDocument
+from nongda.records import SURELY_READ, DocumentState, StoredDocument
 from nongda.ui.prose import title_of
 from nongda.ui.render import Texts
 from nongda.ui.sheets import local_time
@@ -15,7 +15,6 @@ from nongda.ui.sheets import local_time
 STATE_SIGNS: Mapping[DocumentState, str] = {"active": "✓", "superseded": "↻", "retired": "Ⅱ", "removed": "✕"}
 COLUMNS = ("title", "state", "pages", "chunks", "date", "authority", "region", "attention", "origin", "added")
 SHOWN_NOTES = 8  # pages with a note that the head names; each page says its own beside its picture
-LOW_CONFIDENCE = 0.85  # below it, one character in seven may be wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ def page_note(reading: PageReading, texts: Texts) -> str:
         return texts["view_page_note"].format(page=reading.number, note=escape(reading.note))
     if reading.source == "unread":
         return texts["view_page_unread"].format(page=reading.number)
-    if reading.confidence is not None and reading.confidence < LOW_CONFIDENCE:
+    if reading.confidence is not None and reading.confidence < SURELY_READ:
         return texts["view_page_doubtful"].format(page=reading.number, confidence=f"{reading.confidence:.0%}")
     return ""
 

@@ -8,8 +8,8 @@ from html import escape
 from itertools import groupby
 
 from nongda.intake import PageReading
-from nongda.records import Chunk
-from nongda.ui.documents_view import LOW_CONFIDENCE, page_note
+from nongda.records import SURELY_READ, Chunk
+from nongda.ui.documents_view import page_note
 from nongda.ui.prose import table
 from nongda.ui.render import Texts
 
@@ -81,7 +81,7 @@ def _tags(chunk: Chunk, cited: bool, texts: Texts) -> list[str]:
     tags = [("cited", "☞", texts["chunk_cited"])] if cited else []
     if chunk.off_topic:
         tags.append(("off-topic", "∅", texts["chunk_off_topic"]))
-    if chunk.confidence < LOW_CONFIDENCE:
+    if chunk.confidence < SURELY_READ:
         tags.append(("doubtful", "⚠", texts["chunk_doubtful"]))
     return [f'<span class="tag {name}"><span aria-hidden="true">{sign}</span> {words}</span>' for name, sign, words in tags]
 
