@@ -91,7 +91,7 @@ def test_the_head_names_bad_pages_similar_documents_and_warnings():
                 PageReading(4, "ocr", 0.899), PageReading(5, "ocr", 0.9)]
     bad = replace(with_meta(RUST, valid_until="2020"), off_topic=1, warnings=("缺一页",))
     said = plain(documents_view.head(bad, Related(similar=(stored("5e6f7a8b", "孪生", "x"),)), readings, TODAY, ZH))
-    for words in ("有效期到 2020 为止，已经过期", "缺一页", "第 2 页：字迹不清<b>", "第 3 页没有读进来", "第 4 页识别的可信度只有 85%",
+    for words in ("有效期到 2020 为止，已经过期", "缺一页", "第 2 页：字迹不清<b>", "第 3 页没有读进来", "第 4 页识别的可信度只有 90%",
                   "有 1 段看来与农业无关", "几乎相同：孪生"):
         assert words in said
     assert "第 5 页" not in said and "第 1 页" not in said
