@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from nongda.index.folder_shelf import FolderShelf
 from nongda.index.id_map import read_id_map
 from nongda.index.ingest import Ingester
 from nongda.index.prepare import Preparer
-from nongda.index.rebuilding import rebuild, take_over
+from nongda.index.rebuilding import rebuild, take_over, work_folder
 from nongda.index.scan_folder import scan_folder
 from nongda.index.store import Store
 from nongda.index.watching import NOTE, WatchedFolder, Watcher, watched_folders, with_folder, without_folder
@@ -172,8 +171,8 @@ class Library:
     def rebuild(self) -> Iterator[AddEvent]:
         """Make the knowledge base anew from its original files; until the end the old one stays as it is."""
         store = self._store
-        with tempfile.TemporaryDirectory(dir=store.folder, prefix="rebuild-") as folder:
-            fresh = Store(Path(folder) / "new")
+        with work_folder(store.folder) as folder:
+            fresh = Store(folder / "new")
             try:
                 yield from rebuild(store, self._preparer_of(fresh))
             finally:

@@ -1,6 +1,7 @@
 """A knowledge base made anew: ids lead on, states and descriptions stay, nothing is half replaced."""
 
 import json
+import os
 
 import pytest
 from test_ingest import BEETLE, RUST, long_document, reports, write
@@ -12,7 +13,7 @@ from nongda.index import prepare as prepare_module
 from nongda.index.id_map import ID_MAP_NAME, read_id_map
 from nongda.index.ingest import Ingester, check_writer
 from nongda.index.prepare import Preparer
-from nongda.index.rebuilding import rebuild, take_over
+from nongda.index.rebuilding import rebuild, take_over, work_folder
 from nongda.index.store import Store
 from nongda.settings import ChunkSettings
 
@@ -185,3 +186,17 @@ def test_a_full_disk_while_replacing_leaves_everything_as_it_was(fresh_store, tm
     with pytest.raises(StoreError, match="磁盘已满"):
         take_over(fresh_store, larger)
     assert state(fresh_store) == before
+
+
+def test_what_rebuilds_left_that_were_cut_short_is_deleted_but_not_one_that_runs(tmp_path):
+    left, young, old, other = (tmp_path / name for name in ("rebuild-left", "rebuild-young", "rebuild-old", "报表"))
+    for path in (left, young, old, other):
+        path.mkdir()
+        (path / "new").write_bytes(b"half")
+    (left / "lock").write_bytes(b"")
+    os.utime(old, (0, 0))
+    with work_folder(tmp_path) as running:
+        (running / "new").write_bytes(b"half")
+        with work_folder(tmp_path) as second:
+            assert {p.name for p in tmp_path.iterdir()} == {running.name, second.name, "rebuild-young", "报表"}
+    assert {p.name for p in tmp_path.iterdir()} == {"rebuild-young", "报表"}

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from nongda.errors import DocumentError, StoreError
 from nongda.index.id_map import moved_ids, write_id_map
@@ -16,6 +22,8 @@ from nongda.index.store import Store
 from nongda.intake import AddEvent, FileReport, Progress
 from nongda.records import StoredDocument
 
+_PREFIX, _LOCK = "rebuild-", "lock"
+_SURELY_OLD = 60.0  # seconds; a folder younger than this may get its lock any moment
 _TABLES = ("facts", "pages", "chunks", "originals")  # each row belongs to a document
 
 
@@ -58,6 +66,37 @@ def _again(old: Store, preparer: Preparer, document: StoredDocument, data: bytes
     preparer.store.add(fresh, written_by(preparer.embedder))
     yield FileReport(document.source, "added", f"已添加，共 {len(fresh.chunks)} 段", index, total, fresh.id,
                      len(fresh.chunks), fresh.characters, embedded=prepared.embedded)
+
+
+@contextmanager
+def work_folder(folder: Path) -> Iterator[Path]:
+    """Have a folder for one rebuild below the data folder; what rebuilds left that were cut short is deleted.
+
+    The lock goes with the process that holds it, however that ends.
+    """
+    for other in folder.glob(_PREFIX + "*"):
+        if _is_left(other):
+            shutil.rmtree(other, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=_PREFIX, ignore_cleanup_errors=True) as made:
+        with closing(_connect(Path(made))) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            yield Path(made)
+
+
+def _connect(folder: Path) -> sqlite3.Connection:
+    return sqlite3.connect(folder / _LOCK, timeout=0, isolation_level=None)
+
+
+def _is_left(folder: Path) -> bool:
+    """Tell whether the rebuild that made a folder runs no more."""
+    try:
+        if not (folder / _LOCK).is_file():
+            return time.time() - folder.stat().st_mtime > _SURELY_OLD
+        with closing(_connect(folder)) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+        return True
+    except (OSError, sqlite3.Error):
+        return False
 
 
 def take_over(store: Store, fresh: Store) -> None:
