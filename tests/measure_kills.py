@@ -158,10 +158,13 @@ class Course:
 
     def check(self, when: str, wrong: list[str]) -> None:
         self.wrong += bool(wrong)
+        if sum(self.hits.values()) % 10 == 0:
+            print(f"{self.name}: {sum(self.hits.values())} kills, {when}", file=sys.stderr, flush=True)
         for sentence_ in wrong:
             print(f"WRONG, {self.name}, {when}: {sentence_[:400]}", file=sys.stderr, flush=True)
 
     def row(self) -> str:
+        """Return the line of the table."""
         hits = "、".join(f"{phase} {self.hits[phase]}" for phase in PHASES if self.hits[phase])
         return (f"| {self.name} | {sum(self.hits.values())} ({hits}) | {self.confirmed} | {self.wrong} | {self.rounds} |")
 
@@ -184,9 +187,11 @@ def kill_adding(course: Course, kills: int, folder: Path, sources: Path, wanted:
             break
         process = course.driver.start(*arguments, sources, "--data", data, "--profile", "lite")
         where = strike(course.driver, process, target, random.randint(0, 4))
-        course.driver.end()
+        code = course.driver.end()
         confirmed |= course.driver.reported()
         course.hits[where] += bool(where)
+        if not where and code:
+            course.check(f"exit {code}", [course.driver.output.read_text(encoding="utf-8")[-1000:]])
         course.check(f"killed in {where}", course.looker.look(data, wanted, confirmed, questions))
         if not where:
             _finish(course, data, wanted[0], confirmed)
