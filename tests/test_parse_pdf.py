@@ -275,3 +275,13 @@ def test_a_poster_is_rendered_no_larger_than_can_be_read():
     parse_pdf(scanned_pdf(1, (100, 141), dpi=2), "a.pdf", reader)  # 3,600 by 5,076 points
     (size, dpi), = reader.pictures.values()
     assert size[1] == 3400 and dpi == pytest.approx(72 * 3400 / 5076, abs=0.01)
+
+
+def test_a_page_with_more_characters_than_it_has_room_for_is_not_laid_out(monkeypatch):
+    monkeypatch.setattr("nongda.documents.pdf_text._MAX_CHARACTERS", 10)
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.set_font("helvetica", size=12)
+    pdf.cell(text="Maize needs nitrogen at the large trumpet stage.")
+    with pytest.raises(DocumentError, match="a.pdf.*要用文字识别才能读"):
+        parse_bytes(bytes(pdf.output()), "a.pdf")

@@ -35,6 +35,7 @@ _OFFICE_XML = re.compile(r"\s*<\?xml[^>]*>.{0,200}?<(?:\?mso-application|pkg:pac
                          re.DOTALL)
 _HEAD = 4096  # bytes within which the kind shows
 
+_UNPACK = "先解压"
 _INTO = {
     ".ppt": "用 WPS 或 PowerPoint 打开，另存为 .pptx", ".dps": "用 WPS 打开，另存为 .pptx",
     ".pps": "用 WPS 或 PowerPoint 打开，另存为 .pptx", ".key": "在 Keynote 里导出为 PDF",
@@ -45,8 +46,8 @@ _INTO = {
     ".ofd": "用 OFD 阅读器打开，导出为 PDF", ".caj": "用 CAJ 阅读器打开，打印成 PDF",
     ".kdh": "用 CAJ 阅读器打开，打印成 PDF", ".nh": "用 CAJ 阅读器打开，打印成 PDF",
     ".heic": "在手机或电脑上转成 .jpg", ".heif": "在手机或电脑上转成 .jpg", ".gif": "另存为 .png",
-    ".zip": "先解压，再添加其中的文件", ".rar": "先解压，再添加其中的文件",
-    ".7z": "先解压，再添加其中的文件", ".gz": "先解压，再添加其中的文件",
+    ".zip": _UNPACK, ".rar": _UNPACK,
+    ".7z": _UNPACK, ".gz": _UNPACK,
 }
 _SPOKEN = {
     ".doc": "旧版 Word 文档", ".docx": "Word 文档", ".xls": "旧版 Excel 表格", ".xlsx": "Excel 表格", ".ppt": "旧版演示文稿",
@@ -100,7 +101,7 @@ def refusal(kind: str, name: str) -> str:
     if kind == ENCRYPTED:
         return f"文件“{name}”已加密：请去掉密码后再添加"
     advice = _INTO.get(kind, "")
-    return f"文件“{name}”是 {kind.removeprefix('.').upper()} 格式，不能直接读取：请{advice}后再添加" if advice else ""
+    return f"文件“{name}”是 {kind.removeprefix('.').upper()} 格式，不能直接读取：请{advice}后再添加{'其中的文件' if advice == _UNPACK else ''}" if advice else ""
 
 
 def check_archive(data: bytes, name: str) -> None:

@@ -20,6 +20,7 @@ from nongda.documents.segments import segments_of_page
 from nongda.errors import DocumentError
 
 LOCK = threading.Lock()  # PDFium is not thread-safe: held by whoever calls it
+_MAX_CHARACTERS = 50_000  # of a page: a close-set one of A4 has 5,000
 HYPHEN = 2  # PDFium's sign for a hyphen at a line end, the line break swallowed
 
 
@@ -65,11 +66,13 @@ def open_pdf(data: bytes, name: str) -> Iterator[pdfium.PdfDocument]:
 
 
 def page_text(document: pdfium.PdfDocument, number: int) -> PageText:
-    """Return the text of a page, counted from 1."""
+    """Return the text of a page, counted from 1. Raises ValueError where it has more than can be laid out."""
     with LOCK:
         page = document[number - 1]
         textpage = page.get_textpage()
         try:
+            if textpage.count_chars() > _MAX_CHARACTERS:
+                raise ValueError("more characters than a page has room for")
             glyphs = list(_glyphs(textpage))
             counts = Counter(glyph.direction for glyph in glyphs if glyph.box)
             main = counts.most_common(1)[0][0] if counts else 0
