@@ -45,6 +45,7 @@ class ParsedDocument:
     pages: int | None = None
     warnings: tuple[str, ...] = ()
     readings: tuple[PageReading, ...] = ()
+    printed: bool = True  # its pages are of paper, with headers and footers; those of a workbook are not
 
 
 @dataclass(frozen=True, slots=True)

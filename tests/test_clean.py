@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -144,3 +145,21 @@ def test_no_number_of_a_document_without_pages_changes(pieces):
     cleaned = clean(document(*map(Block, pieces)))
     before = re.findall(r"\d+", " ".join(pieces).replace("\u200b", ""))
     assert re.findall(r"\d+", " ".join(b.text for b in cleaned.blocks)) == before
+
+
+def test_pages_that_say_the_same_are_not_taken_for_headers():
+    page = ["安全用药明白纸", "戊唑醇 每亩20克", "间隔 7天"]
+    assert texts(paged(page, page)) == page * 2
+    assert texts(paged(["植保站编", *page, "- 1 -"], ["植保站编", *page, "- 2 -"], ["植保站编", "甲。"], ["植保站编", "乙。"])) == [
+        *page, *page, "甲。", "乙。"]
+
+
+def test_the_unit_of_a_table_that_goes_on_over_pages_stays():
+    kept = texts(paged(*[["农技站编", "续表（单位：公斤/亩）", f"济麦{n} 1{n} 2{n}。"] for n in (1, 2, 3)]))
+    assert kept.count("续表（单位：公斤/亩）") == 3 and "农技站编" not in kept
+
+
+def test_what_the_sheets_of_a_workbook_share_is_no_header():
+    shared = paged(["小麦施肥推荐", "甲。"], ["小麦施肥推荐", "乙。"])
+    assert "小麦施肥推荐" not in texts(shared)
+    assert texts(replace(shared, printed=False)).count("小麦施肥推荐") == 2

@@ -39,6 +39,7 @@ _EDGE_PAGE_NUMBER = re.compile(
 _WATERMARK = re.compile(
     r"内部资料|内部使用|仅供|严禁|翻印|外传|机密|秘密|绝密|草稿|送审稿|征求意见稿|样张|水印|版权|扫描全能王|"
     r"draft|confidential|watermark|sample", re.IGNORECASE)
+_UNIT = re.compile(r"(?:^|[（(\s])(?:计量)?单位\s*[:：]")
 _MAX_WATERMARK = 20  # characters
 _MANY_PAGES = 0.4  # left and right pages may carry different headers
 _MOST_PAGES = 0.6
@@ -57,7 +58,7 @@ def clean(document: ParsedDocument) -> ParsedDocument:
     """Return the document with page furniture removed and broken text mended; twice is as once."""
     blocks = document.blocks
     while True:
-        cleaned = _clean_once(blocks, document.pages)
+        cleaned = _clean_once(blocks, document.pages, document.printed)
         if cleaned == blocks:
             meta = replace(document.meta, title=_clean_line(document.meta.title))
             return replace(document, meta=meta, blocks=blocks)
@@ -71,13 +72,14 @@ def clean_characters(text: str) -> str:
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
 
 
-def _clean_once(blocks: Sequence[Block], pages: int | None) -> tuple[Block, ...]:
+def _clean_once(blocks: Sequence[Block], pages: int | None, printed: bool) -> tuple[Block, ...]:
     folded = [
         replace(block, text=_fold_space(clean_characters(block.text)),
                 heading=tuple(filter(None, map(_clean_line, block.heading))))
         for block in blocks
     ]
-    stripped = _without_furniture([block for block in folded if block.text], pages)
+    filled = [block for block in folded if block.text]
+    stripped = _without_furniture(filled, pages) if printed else filled
     joined = [
         replace(block, text=join_lines(block.text.split("\n"))) if block.kind == "paragraph" else block
         for block in stripped
@@ -112,11 +114,12 @@ def _without_furniture(blocks: Sequence[Block], pages: int | None) -> Iterator[B
 def _furniture(blocks: Sequence[Block], pages: int | None) -> set[tuple[int | None, str, bool]]:
     """Return what to remove as (page, line, is edge): repeated headers and footers, numbers, watermarks."""
     lines = list(_page_lines(blocks))
-    total = max(pages or 0, len({line.page for line in lines}))
+    copies = _copies(blocks)
+    total = max(pages or 0, len({line.page for line in lines})) - len(copies)
     repeated: Counter[object] = Counter()
-    for key in {(key, line.page) for line in lines if line.is_edge for key in _keys(line)}:
+    for key in {(key, line.page) for line in lines if line.is_edge and line.page not in copies for key in _keys(line)}:
         repeated[key[0]] += 1
-    marks = {(line.text, line.page) for line in lines if _may_be_watermark(line)}
+    marks = {(line.text, line.page) for line in lines if line.page not in copies and _may_be_watermark(line)}
     watermarks = Counter(text for text, _ in marks)
     found: set[tuple[int | None, str, bool]] = set()
     for line in lines:
@@ -127,6 +130,16 @@ def _furniture(blocks: Sequence[Block], pages: int | None) -> set[tuple[int | No
         if watermarks[line.text] >= max(2, _MOST_PAGES * total):
             found.update({(line.page, line.text, True), (line.page, line.text, False)})
     return found
+
+
+def _copies(blocks: Sequence[Block]) -> set[int]:
+    """Return the pages that say no more than an earlier one: a leaflet set twice on a sheet is no furniture."""
+    texts: dict[int, list[str]] = {}
+    for block in blocks:
+        if block.page is not None:
+            texts.setdefault(block.page, []).append(block.text)
+    first: dict[tuple[str, ...], int] = {}
+    return {page for page, parts in texts.items() if first.setdefault(tuple(parts), page) != page}
 
 
 def _edges(blocks: Sequence[Block]) -> set[tuple[int, int]]:
@@ -154,7 +167,7 @@ def _page_lines(blocks: Sequence[Block]) -> Iterator[_PageLine]:
 
 def _keys(line: _PageLine) -> Iterator[tuple[str, int | None]]:
     """Yield what a header or footer is compared by: its words, and its words with a running page number."""
-    if ends_sentence(line.text):  # a sentence that pages share, such as a warning, is content
+    if ends_sentence(line.text) or _UNIT.search(line.text):  # a warning or a table's unit is content, however often it stands
         return
     if any(c.isalpha() for c in line.text):
         yield line.text, None

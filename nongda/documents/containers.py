@@ -101,7 +101,8 @@ def refusal(kind: str, name: str) -> str:
     if kind == ENCRYPTED:
         return f"文件“{name}”已加密：请去掉密码后再添加"
     advice = _INTO.get(kind, "")
-    return f"文件“{name}”是 {kind.removeprefix('.').upper()} 格式，不能直接读取：请{advice}后再添加{'其中的文件' if advice == _UNPACK else ''}" if advice else ""
+    what = "其中的文件" if advice == _UNPACK else ""
+    return f"文件“{name}”是 {kind.removeprefix('.').upper()} 格式，不能直接读取：请{advice}后再添加{what}" if advice else ""
 
 
 def check_archive(data: bytes, name: str) -> None:

@@ -54,7 +54,8 @@ def sheets_document(sheets: Sequence[Sheet], name: str, warnings: Sequence[str] 
     shown = [sheet for sheet in sheets if sheet.cells and not sheet.hidden]
     title = sheet_title(shown[0].cells) if len(shown) == 1 else ""
     title = title or PurePath(name).stem
-    return ParsedDocument(DocumentMeta(title=title), assemble(items, title), max(1, len(sheets)), tuple(said))
+    return ParsedDocument(DocumentMeta(title=title), assemble(items, title), max(1, len(sheets)), tuple(said),
+                          printed=False)
 
 
 def sheet_blocks(cells: Sequence[GridCell], page: int | None = None) -> list[Block]:
