@@ -58,7 +58,7 @@ _SPOKEN = {
 MAX_ENTRIES = 20_000
 MAX_UNPACKED = 2**30  # bytes
 MAX_XML = 256 * 2**20  # bytes of text parts; parsed they take ten times that in memory
-MAX_MARKS = 6_000_000  # of markup in what is held in memory as a whole, at 200 bytes each; 1,000 pages have a million
+MAX_MARKS = 6_000_000  # tags and attributes held in memory at once, at 200 bytes each; 1,000 pages have two million
 MAX_RATIO = 200  # real documents stay under 50; a bomb reaches 1,000
 RATIO_FROM = 20 * 2**20  # bytes unpacked; under this even a bomb is harmless
 _DTD = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
@@ -131,8 +131,12 @@ def check_archive(data: bytes, name: str) -> None:
 
 def check_marks(data: bytes, name: str, most: int = 0) -> None:
     """Refuse markup that would fill the memory: tags without end. Raises DocumentError."""
-    if data.count(b"<") > (most or MAX_MARKS):
+    if _weight(data) > (most or MAX_MARKS):
         raise too_many_marks(name)
+
+
+def _weight(data: bytes) -> int:
+    return data.count(b"<") + data.count(b"=")  # tags and their attributes
 
 
 def too_many_marks(name: str) -> DocumentError:
@@ -153,7 +157,7 @@ def _check_sizes(entries: list[zipfile.ZipInfo], size: int, name: str) -> None:
 
 
 def _marks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
-    """Return how many tags a part may have, 0 where it is no XML whatever its name says, -1 where it declares entities."""
+    """Return how many tags and attributes a part may have, 0 where it is no XML whatever its name says, -1 where it declares entities."""
     tail, count = b"", 0
     with archive.open(entry) as part:
         while piece := part.read(_READ):
@@ -161,7 +165,7 @@ def _marks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
                 return 0
             if _DTD.search(tail + piece):
                 return -1
-            count += piece.count(b"<")
+            count += _weight(piece)
             tail = piece[-32:]
     return count
 

@@ -21,7 +21,7 @@ _MULTIPART = re.compile(rb"\s*(?:[\w-]+: ?[^\n]*\n(?:[ \t][^\n]*\n)*){0,20}?MIME
 _SITE = re.compile(  # what follows the title of an article in that of a page
     r"\s*[_|｜]\s*[^_|｜]{2,40}$|\s+[-–—]+\s+[^_|｜]{2,40}$|"
     r"[-–—]+[^-–—_|｜]*(?:网|网站|厅|局|政府|中心|公众号|频道|平台|门户)$")
-_MAX_MARKS = 2_000_000  # a table of 20,000 rows and 20 columns has half as many
+_MAX_MARKS = 3_000_000  # tags and attributes; a table of 20,000 rows and 20 columns has half as many
 _MIN_TITLE = 6  # characters left of a page's title when the site's name is taken off
 _FEW_WORDS = 150  # a page with less text and several pictures says what it says in them
 _DATE = re.compile(r"\s*(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})")
