@@ -19,7 +19,7 @@ from nongda.documents.identify import file_sha256
 from nongda.documents.parse import printable
 from nongda.index.file_table import FileRow, FileStatus, FileTable
 from nongda.index.scan_folder import FileStat, Scan, file_stat, is_text, scan_folder
-from nongda.index.time_left import TimeLeft
+from nongda.index.time_left import FileShare, TimeLeft
 from nongda.intake import AddEvent, FileReport, Progress
 from nongda.records import StoredDocument
 
@@ -88,10 +88,13 @@ class _Run:
         for number, path in enumerate(todo):
             if self._stopped():
                 return
-            worked = False
+            worked, share = False, FileShare()
             for event in self._read(path):
                 worked = worked or isinstance(event, Progress)
-                seconds = left.after(number, _share(event)) if isinstance(event, Progress) else left.after(number + 1)
+                if isinstance(event, Progress):
+                    seconds = left.after(number, share.after(event.stage, event.done, event.total))
+                else:
+                    seconds = left.after(number + 1)
                 yield _placed(event, len(troubles) + number + 1, total, seconds)
             if not worked:
                 left.skip(number)
@@ -256,11 +259,6 @@ def _troubles(folder: Path, scan: Scan) -> list[FileReport]:
             for path, reason in scan.unreadable.items()]
     told += [(printable(path), f"文件名“{printable(Path(path).name)}”里有乱码：请改名后再读入") for path in scan.unnamable]
     return [FileReport(path, "failed", message, number, len(told)) for number, (path, message) in enumerate(told, start=1)]
-
-
-def _share(event: Progress) -> float:
-    done = event.done / event.total / 2 if event.total else 0.0
-    return done if event.stage == "reading" else done + 0.5
 
 
 def _placed(event: AddEvent, index: int, total: int, left: float | None) -> AddEvent:

@@ -17,7 +17,7 @@ from nongda.index.life import restore
 from nongda.index.prepare import Duplicate, PassageEmbedder, Prepared, Preparer, Preparing, Provenance
 from nongda.index.refresh import refresh_facts
 from nongda.index.store import Store
-from nongda.index.time_left import TimeLeft
+from nongda.index.time_left import FileShare, TimeLeft
 from nongda.intake import AddEvent, FileReport, Progress
 
 
@@ -139,10 +139,10 @@ class _Work:
     total: int
     left: TimeLeft
     started: float = field(default_factory=time.perf_counter)
+    share: FileShare = field(default_factory=FileShare)
 
     def progress(self, stage: Literal["reading", "embedding"], done: int, total: int) -> Progress:
-        share = done / total / 2 if total else 0.0
-        left = self.left.after(self.number, share if stage == "reading" else share + 0.5)
+        left = self.left.after(self.number, self.share.after(stage, done, total))
         return Progress(str(self.path), done, total, self.number + 1, self.total, stage, left)
 
     def report(self, status: Literal["added", "skipped", "failed"], message: str, doc_id: str = "", chunks: int = 0,

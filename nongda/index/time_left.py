@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 _SURE_AFTER = 2.0  # seconds; before that any estimate is a guess
+_QUICK = 0.1  # seconds; a page read faster has a text layer, or was recognised in an earlier run
+_EMBEDDING = 0.3  # seconds that the passages of a page take
 
 
 class TimeLeft:
@@ -32,3 +35,29 @@ class TimeLeft:
         if elapsed < _SURE_AFTER or worked <= 0:
             return None
         return (self._before[-1] - here) * elapsed / worked
+
+
+class FileShare:
+    """How much of one file is done, 0 to 1; reading is most of the work where pages are recognised, and little elsewhere."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last = clock()
+        self._slow = 0
+        self._seconds = 0.0
+        self._reading = 0.0
+
+    def after(self, stage: Literal["reading", "embedding"], done: int, total: int) -> float:
+        """Return the share when so many pages are read, or passages embedded; call it for each."""
+        if stage == "embedding":
+            return self._reading + (1 - self._reading) * (done / total if total else 0.0)
+        now = self._clock()
+        seconds, self._last = now - self._last, now
+        if seconds < _QUICK and not self._slow:
+            return 0.0
+        if seconds >= _QUICK:
+            self._slow += 1
+            self._seconds += seconds
+        page = self._seconds / self._slow
+        self._reading = page / (page + _EMBEDDING)
+        return self._reading * self._slow / (self._slow + total - done)
