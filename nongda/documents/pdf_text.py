@@ -16,6 +16,7 @@ import pypdfium2.raw as raw
 
 from nongda.documents.line_builder import Box, LineBuilder
 from nongda.documents.page_lines import Cell, Line, Segment
+from nongda.documents.pdf_streams import check_streams
 from nongda.documents.segments import segments_of_page
 from nongda.errors import DocumentError
 
@@ -50,7 +51,8 @@ class _Glyph(NamedTuple):
 
 @contextmanager
 def open_pdf(data: bytes, name: str) -> Iterator[pdfium.PdfDocument]:
-    """Open a PDF and close it in the end. Raises DocumentError where it is encrypted, PdfiumError where broken."""
+    """Open a PDF and close it in the end. Raises DocumentError where it is encrypted or a bomb, PdfiumError where broken."""
+    check_streams(data, name)
     try:
         with LOCK:
             document = pdfium.PdfDocument(data)
