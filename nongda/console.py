@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 from tqdm import tqdm
 
+from nongda.documents.parse import printable
 from nongda.errors import UsageError
 from nongda.intake import AddEvent, FileReport
 from nongda.records import Answer, AnswerKind, Candidate, Citation, NoteKind, Turn
@@ -175,13 +176,13 @@ def show_adding(events: Iterator[AddEvent], quiet: bool = False) -> int:
                 bar.update(1)
                 failed += event.status == "failed"
                 if event.status == "failed" or not quiet:
-                    name = Path(event.path).name
+                    name = printable(Path(event.path).name)
                     tqdm.write(f"{event.doc_id or '--------'}  {name}：{event.message}", file=sys.stdout)
                 for warning in event.warnings:
                     tqdm.write(f"          提示：{warning}", file=sys.stdout)
             else:
                 bar.total = event.files
-                bar.set_postfix_str(f"{Path(event.path).name} {event.done}/{event.total} 段")
+                bar.set_postfix_str(f"{printable(Path(event.path).name)} {event.done}/{event.total} 段")
     return failed
 
 

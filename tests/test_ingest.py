@@ -1,6 +1,7 @@
 """Files become part of the knowledge base: each one whole or not at all."""
 
 import hashlib
+import os
 import threading
 
 import numpy as np
@@ -266,3 +267,13 @@ def test_the_same_writer_passes(ingester, fresh_store, embedder, folder):
     check_writer(fresh_store, embedder)
 
 
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names on Windows are Unicode")
+def test_a_name_in_an_unknown_encoding_does_not_end_the_run(ingester, fresh_store, tmp_path):
+    names = [os.fsdecode("玉米.txt".encode("gbk")), "换\n行.txt"]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_text(f"玉米每亩施尿素{number + 20}公斤。", encoding="utf-8")
+    reports = [e for e in ingester.add([tmp_path / name for name in names]) if isinstance(e, FileReport)]
+    assert [r.status for r in reports] == ["added", "added"]
+    assert [d.source for d in fresh_store.documents()] == ["□□□□.txt", "换□行.txt"]

@@ -11,7 +11,7 @@ from typing import Literal
 
 from nongda.documents.chunk import CHUNKER_VERSION
 from nongda.documents.identify import sha256_hex
-from nongda.documents.parse import read_file
+from nongda.documents.parse import printable, read_file
 from nongda.errors import DocumentError, StoreError
 from nongda.index.life import restore
 from nongda.index.prepare import Duplicate, PassageEmbedder, Prepared, Preparer, Preparing, Provenance
@@ -80,7 +80,7 @@ class Ingester:
         if known:
             yield self._known(work, known[1], provenance, "内容没有变化")
             return
-        prepared = yield from self._prepare(work, self.preparer.prepare(data, work.path.name, provenance), stop)
+        prepared = yield from self._prepare(work, self.preparer.prepare(data, printable(work.path.name), provenance), stop)
         if isinstance(prepared, Duplicate):
             yield self._known(work, prepared.doc_id, provenance, f"与资料 {prepared.doc_id} 文字相同")
         elif prepared is not None:
