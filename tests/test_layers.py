@@ -11,9 +11,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("nongda.records nongda.intake nongda.errors nongda.settings", "nongda.language", "nongda.documents", "nongda.models",
-          "nongda.index", "nongda.answer", "nongda.loading", "nongda.preparers nongda.library nongda.checkup", "nongda.engine nongda.installation",
+          "nongda.index", "nongda.answer", "nongda.loading", "nongda.preparers nongda.library nongda.checkup",
+          "nongda.engine nongda.installation",
           "nongda.ui nongda.evaluation "
-          "nongda.console nongda.options nongda.evaluate_cli nongda.words_cli nongda.documents_cli nongda.pack_cli nongda.facts_cli nongda.cli", "app")
+          "nongda.console nongda.options nongda.evaluate_cli nongda.words_cli nongda.documents_cli nongda.pack_cli "
+          "nongda.facts_cli nongda.cli", "app")
 FORBIDDEN = {"torch", "transformers", "optimum", "sentence_transformers", "tensorflow"}
 
 
