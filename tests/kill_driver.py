@@ -43,7 +43,9 @@ class Phases:
 
     @contextmanager
     def during(self, name: str) -> Iterator[None]:
-        before, self._map[0] = self._map[0], PHASES.index(name)
+        before = self._map[0]
+        if PHASES[before] != "taking over":  # whatever is done in it belongs to it
+            self._map[0] = PHASES.index(name)
         try:
             yield
         finally:

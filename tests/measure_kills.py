@@ -317,8 +317,10 @@ def main(folder: Path, wanted_kills: dict[str, int]) -> int:
           f"{sum(map(len, clean['chunks'].values()))} chunks, {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
     questions = {doc_id: by_name[rows[0][3]] for doc_id, rows in clean["documents"].items() if rows[0][3] in by_name}
     courses = [Course(name, driver, looker) for name in ("add", "app.py add", "sync", "rebuild")]
-    kill_adding(courses[0], wanted_kills["add"], folder, sources, [clean], questions, ("add",))
-    kill_program(courses[1], wanted_kills["real"], folder, sources, clean, questions)
+    if wanted_kills["add"]:
+        kill_adding(courses[0], wanted_kills["add"], folder, sources, [clean], questions, ("add",))
+    if wanted_kills["real"]:
+        kill_program(courses[1], wanted_kills["real"], folder, sources, clean, questions)
     if wanted_kills["sync"]:
         _sync(courses[2], wanted_kills["sync"], folder, sources, questions)
     if wanted_kills["rebuild"]:

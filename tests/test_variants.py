@@ -46,8 +46,10 @@ def selector(world, **changes):
 def test_the_delivered_file_names_every_ablation_that_is_promised():
     variants = load_variants(ROOT / "assets" / "gold" / "ablations.toml")
     assert {"full", "simple_rag", "no_reranker", "light_reranker", "dense_only", "bm25_only", "weak_splitter",
-            "sliding_window", "fixed_512", "sliding", "semantic", "adaptive", "no_history", "no_lexicon", "no_aliases", "one_sentence",
-            "three_sentences", "no_selector", "no_facets", "no_gate", "no_generator", "written", "no_spelling", "fixed_fusion", "no_routing", "no_facts", "no_chain",
+            "sliding_window", "fixed_512", "sliding", "semantic", "adaptive", "no_history", "no_lexicon",
+            "no_aliases", "one_sentence",
+            "three_sentences", "no_selector", "no_facets", "no_gate", "no_generator", "written",
+            "no_spelling", "fixed_fusion", "no_routing", "no_facts", "no_chain",
             "no_facts_no_chain", "no_specialists", "hyde", "refine", *(f"k{n}" for n in KS)} == set(variants)
     assert all(variant.about for variant in variants.values())
     assert Settings().search.keep == 12  # the full system is k12
