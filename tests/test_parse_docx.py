@@ -327,3 +327,14 @@ def test_a_zip_that_is_no_word_file_is_one_sentence():
         archive.writestr("a.txt", "甲")
     with pytest.raises(DocumentError, match="手册.docx.*解压"):
         parse_bytes(buffer.getvalue(), "手册.docx")
+
+
+def test_item_numbers_typed_by_hand_make_a_list():
+    document = docx.Document()
+    document.add_heading("防治", 1)
+    for line in ("防治措施如下：", "（1）冬季剪除病枝，集中烧毁。", "（2）雨季前喷药保护，间隔七天再喷一次。"):
+        document.add_paragraph(line)
+    buffer = io.BytesIO()
+    document.save(buffer)
+    kinds = [(b.kind, b.text) for b in parse_docx(buffer.getvalue(), "方案.docx").blocks]
+    assert kinds == [("paragraph", "防治措施如下："), ("list", "（1）冬季剪除病枝，集中烧毁。\n（2）雨季前喷药保护，间隔七天再喷一次。")]

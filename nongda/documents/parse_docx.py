@@ -12,6 +12,7 @@ from nongda.documents.containers import OLE
 from nongda.documents.docx_numbering import Numbering
 from nongda.documents.docx_tables import read_table
 from nongda.documents.docx_text import Notes, W, paragraph_text, text_boxes
+from nongda.documents.flow import grouped, outlined
 from nongda.documents.grids import as_caption, captioned, grid_blocks
 from nongda.documents.lines import is_list_item, join_lines, numbered_heading
 from nongda.documents.outline import Heading, Item, assemble, first_heading
@@ -68,24 +69,10 @@ class _Reader:
 
     def items(self) -> list[Item]:
         """Return headings and blocks; numbers make headings only where no style does."""
-        items = list(self._walk(self._body))
-        if any(isinstance(item, Heading) and item.level > 0 for item in items):
-            return items
-        return [_as_numbered_heading(item) for item in items]
+        return outlined(list(self._walk(self._body)))
 
     def _walk(self, parent: Any) -> Iterator[Item]:  # noqa: ANN401
-        run: list[str] = []
-        for element in parent:
-            for item in self._inner(element):
-                if isinstance(item, Block) and item.kind == "list":
-                    run.append(item.text)
-                    continue
-                if run:
-                    yield Block("\n".join(run), "list")
-                    run = []
-                yield item
-        if run:
-            yield Block("\n".join(run), "list")
+        return grouped(item for element in parent for item in self._inner(element))
 
     def _inner(self, element: Any) -> Iterator[Item]:  # noqa: ANN401
         if element.tag == W + "p":
@@ -177,11 +164,3 @@ def _outline_level(element: Any) -> int | None:  # noqa: ANN401
 def _is_contents_list(element: Any) -> bool:  # noqa: ANN401
     gallery = element.find(f"{W}sdtPr/{W}docPartObj/{W}docPartGallery")
     return gallery is not None and gallery.get(W + "val") == "Table of Contents"
-
-
-def _as_numbered_heading(item: Item) -> Item:
-    if isinstance(item, Block) and item.kind == "paragraph":
-        found = numbered_heading(item.text)
-        if found is not None:
-            return Heading(*found, numbered=True)
-    return item
