@@ -126,9 +126,12 @@ def _plain_table(table: str, columns: int) -> str:
         aligned = (["".join(cell + " " * (width - _width(cell) + 2) for cell, width in zip(row, widths, strict=True)).rstrip()
                     for row in rows])
         return "\n".join([aligned[0], "-" * min(columns, sum(widths) + 2 * (count - 1)), *aligned[1:]]) + end
-    head = rows[0]
-    return "\n".join("· " + "；".join(f"{name}：{cell}" if name else cell for name, cell in zip(head, row, strict=True) if cell)
-                     for row in rows[1:]) + end
+    # Without a rule the first row may be no names of columns: then it is a row like the others.
+    has_rule = any("-" in line and _RULE.fullmatch(line) for line in table.split("\n"))
+    head, rows = (rows[0], rows) if has_rule else ([""] * count, [[], *rows])
+    unused = [name for i, name in enumerate(head) if name and not any(row[i] for row in rows[1:])]
+    said = ["；".join(f"{name}：{cell}" if name else cell for name, cell in zip(head, row, strict=True) if cell) for row in rows[1:]]
+    return "\n".join(f"· {line}" for line in [*filter(None, ["；".join(unused)]), *said]) + end
 
 
 def _width(text: str) -> int:

@@ -98,3 +98,7 @@ def test_what_is_no_table_stays_as_it_is():
        st.integers(1, 60))
 def test_no_cell_below_the_names_of_columns_is_lost(rows: str, columns: int):
     assert plain_tables(f"| 甲 | 乙 |\n|---|---|\n{rows}", columns).count("字") == rows.count("字")
+
+
+def test_the_first_row_of_a_narrow_table_without_a_rule_is_a_row_like_the_others():
+    assert plain_tables("|字|\n| |文|", 1) == "· 字\n· 文"

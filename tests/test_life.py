@@ -157,3 +157,11 @@ def test_dates_are_taken_as_people_write_them(written, stored):
 def test_what_cannot_be_taken_is_named(changes):
     with pytest.raises(UsageError, match="："):
         checked_changes(changes)
+
+
+def test_an_older_edition_is_taken_in_again_where_the_newer_one_is_out_of_use(add, fresh_store):
+    old, new = add("旧.md", OLD), add("新.md", NEW)
+    fresh_store.set_state(new.doc_id, "retired")
+    again = add("旧.md", OLD)
+    assert (again.status, again.doc_id) == ("added", old.doc_id)
+    assert searched(fresh_store) == {old.doc_id}

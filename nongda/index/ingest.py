@@ -120,7 +120,8 @@ class Ingester:
         document = self._store.document(doc_id)
         if document is None or document.state == "active":
             return work.skipped(f"已在知识库中，{how}", doc_id)
-        if document.state == "superseded" and not provenance.replaces:
+        newer = self._store.document(document.superseded_by)
+        if document.state == "superseded" and newer and newer.state == "active" and not provenance.replaces:
             return work.skipped(f"是旧版，已有较新的一版（{document.superseded_by}）：没有再添加", doc_id)
         part = self.preparer
         with self._store.write():
