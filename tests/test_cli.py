@@ -98,7 +98,8 @@ def test_a_failure_is_one_sentence_and_exit_1(data):
 
 
 def test_adding_a_bad_file_says_so_and_leaves_the_knowledge_base_as_it_was(data, tmp_path):
-    wrong = [tmp_path / "图.xyz", tmp_path / "空.md", tmp_path / "坏.docx", tmp_path]
+    wrong = [tmp_path / "图.xyz", tmp_path / "空.md", tmp_path / "坏.docx", tmp_path / "空 文件夹"]
+    wrong[3].mkdir()
     wrong[0].write_text("x", encoding="utf-8")
     wrong[1].write_text("", encoding="utf-8")
     wrong[2].write_bytes(b"PK\x03\x04broken")

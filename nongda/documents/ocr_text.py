@@ -15,6 +15,6 @@ _WAVE = str.maketrans("〜∼", "～～")
 
 def mended(text: str) -> str:
     """Return a line with its certain slips put right."""
-    text = _DEGREES.sub(r"\1℃", _RING_TWICE.sub("℃", text.translate(_WAVE)))
-    text = _DEGREES_OF_HEADER.sub(r"\1℃", text)
-    return _STOP.sub("。", _DASH.sub("-", text))
+    text = _DASH.sub("-", text.translate(_WAVE))  # first: 15一20C is a range of degrees
+    text = _DEGREES.sub(r"\1℃", _RING_TWICE.sub("℃", text))
+    return _STOP.sub("。", _DEGREES_OF_HEADER.sub(r"\1℃", text))
