@@ -497,6 +497,7 @@ def test_a_document_is_described_anew_and_retired(page: Page, engine: FakeDeskEn
     before = engine.document("5e6f7a8b")
     open_documents(page)
     page.click("#documents tr:has-text('遮荫') button.open")
+    page.wait_for_selector("#doc-title h2:text('遮荫与间作')")  # the form is filled with it
     page.click("#doc-edit > button")
     page.fill("#edit-date :is(input, textarea)", "去年")
     page.click("#edit-save")

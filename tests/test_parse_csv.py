@@ -120,3 +120,9 @@ def test_rows_beyond_the_limit_are_counted_and_not_kept(monkeypatch):
     monkeypatch.setattr("nongda.documents.parse_csv.MAX_ROWS", 3)
     document = parse_csv((SMALL + "".join(f"剂{n},{n}\n" for n in range(50)) + ",\n").encode(), "表.csv")
     assert "第 4 行到第 53 行没有读取" in document.warnings[0] and "剂1" not in document.blocks[0].text
+
+
+def test_the_program_s_own_limit_of_cells_stays_as_it_was():
+    before = csv.field_size_limit()
+    parse_csv("药剂,用量\n甲,20\n".encode(), "表.csv")
+    assert csv.field_size_limit() == before

@@ -68,7 +68,7 @@ def separator_of(text: str) -> str:
 
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
-    csv.field_size_limit(_FIELD_LIMIT)
+    usual = csv.field_size_limit(_FIELD_LIMIT)
     lines = text.split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -81,4 +81,6 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
     except csv.Error:
         rows = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines[:MAX_ROWS]]
         rows += [_MORE if line.strip() else _NOTHING for line in lines[MAX_ROWS:]]
+    finally:
+        csv.field_size_limit(usual)  # it holds for the whole program
     yield from rows
